@@ -1,0 +1,1 @@
+"""advchat: a terminal chat application with live branching."""

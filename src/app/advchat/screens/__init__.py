@@ -1,0 +1,1 @@
+"""The screens: each mediates between its widgets and the controller."""

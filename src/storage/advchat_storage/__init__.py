@@ -1,0 +1,1 @@
+"""An advanced, natively async SQLite session with branches, usage and structured queries."""
