@@ -1,0 +1,184 @@
+"""The tables: the only DDL besides the numbered migrations.
+
+Owns the statements that make the SDK's tables, to the letter of their columns, and ours, each prefixed
+``advchat_``. Statements take the names of the base tables, already quoted. Knows no connection.
+"""
+
+from __future__ import annotations
+
+BASE = """
+CREATE TABLE IF NOT EXISTS {sessions} (
+    session_id TEXT PRIMARY KEY,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE IF NOT EXISTS {messages} (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL,
+    message_data TEXT NOT NULL,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    FOREIGN KEY (session_id) REFERENCES {sessions} (session_id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS {messages_index} ON {messages} (session_id, id);
+"""
+
+ADVANCED = """
+CREATE TABLE IF NOT EXISTS message_structure (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL,
+    message_id INTEGER NOT NULL,
+    branch_id TEXT NOT NULL DEFAULT 'main',
+    message_type TEXT NOT NULL,
+    sequence_number INTEGER NOT NULL,
+    user_turn_number INTEGER,
+    branch_turn_number INTEGER,
+    tool_name TEXT,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    FOREIGN KEY (session_id) REFERENCES {sessions}(session_id) ON DELETE CASCADE,
+    FOREIGN KEY (message_id) REFERENCES {messages}(id) ON DELETE CASCADE
+);
+CREATE TABLE IF NOT EXISTS turn_usage (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL DEFAULT 'main',
+    user_turn_number INTEGER NOT NULL,
+    requests INTEGER DEFAULT 0,
+    input_tokens INTEGER DEFAULT 0,
+    output_tokens INTEGER DEFAULT 0,
+    total_tokens INTEGER DEFAULT 0,
+    input_tokens_details JSON,
+    output_tokens_details JSON,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    FOREIGN KEY (session_id) REFERENCES {sessions}(session_id) ON DELETE CASCADE,
+    UNIQUE(session_id, branch_id, user_turn_number)
+);
+CREATE TABLE IF NOT EXISTS branch_reservations (
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    PRIMARY KEY (session_id, branch_id)
+);
+CREATE TABLE IF NOT EXISTS session_clear_generations (
+    session_id TEXT PRIMARY KEY,
+    generation INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS idx_structure_session_seq ON message_structure(session_id, sequence_number);
+CREATE INDEX IF NOT EXISTS idx_structure_branch ON message_structure(session_id, branch_id);
+CREATE INDEX IF NOT EXISTS idx_structure_turn ON message_structure(session_id, branch_id, user_turn_number);
+CREATE INDEX IF NOT EXISTS idx_structure_branch_seq
+    ON message_structure(session_id, branch_id, sequence_number);
+CREATE INDEX IF NOT EXISTS idx_turn_usage_session_turn
+    ON turn_usage(session_id, branch_id, user_turn_number);
+"""
+
+OURS = """
+CREATE TABLE IF NOT EXISTS advchat_migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS advchat_conversations (
+    session_id TEXT PRIMARY KEY,
+    title TEXT NOT NULL DEFAULT '',
+    title_source TEXT NOT NULL DEFAULT 'none',
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    current_branch TEXT NOT NULL DEFAULT 'main',
+    model TEXT,
+    instructions TEXT,
+    archived INTEGER NOT NULL DEFAULT 0,
+    budget_nano INTEGER
+);
+CREATE TABLE IF NOT EXISTS advchat_branches (
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    parent TEXT,
+    fork_turn INTEGER,
+    fork_kind TEXT NOT NULL DEFAULT 'root',
+    title TEXT NOT NULL DEFAULT '',
+    title_source TEXT NOT NULL DEFAULT 'none',
+    created_at TEXT NOT NULL,
+    last_used_at TEXT NOT NULL,
+    binned_at TEXT,
+    model TEXT,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    unread INTEGER NOT NULL DEFAULT 0,
+    budget_nano INTEGER,
+    gone INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (session_id, branch_id)
+);
+CREATE TABLE IF NOT EXISTS advchat_turns (
+    session_id TEXT NOT NULL,
+    message_id INTEGER NOT NULL,
+    branch_id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    error TEXT,
+    note TEXT,
+    height INTEGER,
+    height_width INTEGER,
+    PRIMARY KEY (session_id, message_id)
+);
+CREATE TABLE IF NOT EXISTS advchat_requests (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    request_id TEXT NOT NULL UNIQUE,
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    message_id INTEGER,
+    run_id TEXT NOT NULL,
+    agent TEXT,
+    model_asked TEXT,
+    model TEXT,
+    provider TEXT,
+    api TEXT,
+    started_at TEXT NOT NULL,
+    first_token_at TEXT,
+    finished_at TEXT NOT NULL,
+    status TEXT NOT NULL,
+    input_tokens INTEGER,
+    cached_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    output_tokens INTEGER,
+    reasoning_tokens INTEGER,
+    total_tokens INTEGER,
+    estimated_input_tokens INTEGER,
+    estimated_output_tokens INTEGER,
+    cost_nano INTEGER,
+    price_source TEXT,
+    price_version TEXT,
+    price_note TEXT,
+    error TEXT,
+    tools TEXT NOT NULL DEFAULT '[]',
+    origin TEXT NOT NULL DEFAULT 'advchat'
+);
+CREATE INDEX IF NOT EXISTS advchat_requests_place ON advchat_requests (session_id, branch_id, turn);
+CREATE INDEX IF NOT EXISTS advchat_requests_message ON advchat_requests (session_id, message_id);
+CREATE INDEX IF NOT EXISTS advchat_requests_run ON advchat_requests (run_id);
+CREATE INDEX IF NOT EXISTS advchat_requests_time ON advchat_requests (finished_at);
+CREATE TABLE IF NOT EXISTS advchat_journal (
+    run_id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    message_id INTEGER,
+    prompt TEXT NOT NULL,
+    partial TEXT NOT NULL DEFAULT '',
+    reasoning TEXT NOT NULL DEFAULT '',
+    started_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    process_started TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS advchat_journal_place ON advchat_journal (session_id, branch_id);
+CREATE TABLE IF NOT EXISTS advchat_drafts (
+    session_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    draft TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (session_id, branch_id)
+);
+"""
+
+SHARED_MESSAGES = "CREATE INDEX IF NOT EXISTS advchat_structure_message ON message_structure(message_id);"
+"""Lets a message's other branches be found without reading every row."""
