@@ -36,8 +36,10 @@ class RunRequest:
     """One prompt to answer on one branch."""
 
     run_id: str
-    prompt: str | None
-    """None goes on from the history as it stands (Continue, Retry of an unanswered prompt)."""
+    prompt: str
+    message_id: int
+    """Row of the user message that holds ``prompt``: it is already on disk, as the newest of its branch, so
+    the run hides it from the history that the SDK reads and takes the SDK's own append of it as done."""
     session: AdvancedSQLiteSession
     """Bound to the run's branch for life."""
     model: str | None = None

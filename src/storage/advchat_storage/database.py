@@ -174,7 +174,7 @@ class Database:
         return self._writer.submit(job)
 
     async def write(self, change: Job[T]) -> T:
-        """Run one transaction; a cancelled caller still waits for its outcome, then the cancellation goes on."""
+        """Run one transaction; a cancelled caller waits for its outcome, then the cancellation goes on."""
         return await settled(self.submit_write(change))
 
     async def read(self, query: Job[T]) -> T:

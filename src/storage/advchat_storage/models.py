@@ -92,7 +92,7 @@ class Turn:
     error: str | None
     """One line for a person when the newest run failed."""
     siblings: tuple[str, ...] = ()
-    """Branches that differ from each other exactly from this turn on, in order of creation, this one included."""
+    """Branches that part from each other at this turn, this one included, in order of creation."""
     note: str | None = None
     """Where a carried turn came from."""
 
@@ -141,7 +141,7 @@ class RequestRecord:
     reasoning_tokens: int | None = None
     total_tokens: int | None = None
     estimated_input_tokens: int | None = None
-    """Estimates stand beside the facts of a request that ended without usage, and are never summed into them."""
+    """Estimates stand beside the facts of a request that ended without usage, never in their sums."""
     estimated_output_tokens: int | None = None
     cost_nano: int | None = None
     price_source: str | None = None
