@@ -1,0 +1,128 @@
+"""What a screen may ask for.
+
+Owns the port between the screens and whoever acts for them: the protocol that the controller implements,
+and the one kind of refusal that a person gets to read. Knows neither Textual, nor the store, nor the runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from advchat.events import RunEvent
+from advchat.state import Snapshot, TurnRow, TurnView
+from advchat_storage.models import Conversation, SearchHit
+
+OnSnapshot = Callable[[Snapshot], None]
+OnEvent = Callable[[RunEvent], None]
+
+
+class UserError(Exception):
+    """A refusal for a person: one line that names the cause and the way out. Nothing typed is lost."""
+
+
+class Actions(Protocol):
+    """Everything that screens can have done. Each method may raise ``UserError``.
+
+    Positions are 0-based and half-open, turn numbers are the branch's own, branches go by ID or title.
+    """
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest snapshot; an empty, loading one before ``start``."""
+
+    def subscribe(self, on_snapshot: OnSnapshot, on_event: OnEvent) -> None:
+        """Call back on the event loop's thread with each new snapshot and each event of a run."""
+
+    async def start(self) -> None:
+        """Open the store, load the latest conversation and publish it."""
+
+    async def send(self, text: str, *, branch_id: str | None = None) -> None:
+        """Answer the prompt on the branch (the shown one if None), or queue it while that is answering."""
+
+    async def stop(self) -> None:
+        """Stop the run that is shown."""
+
+    async def fork(self, turn: int, *, after: bool = False, title: str = "") -> str:
+        """Fork before the turn (or after it), switch there and return the new branch's ID."""
+
+    async def regenerate(self, turn: int) -> None:
+        """Fork before the turn and send its prompt again there."""
+
+    async def edit(self, turn: int) -> str:
+        """Fork before the turn, switch there and return the turn's prompt for editing."""
+
+    async def switch(self, branch: str) -> None:
+        """Show another branch."""
+
+    async def sibling(self, step: int) -> None:
+        """Show the next (1) or previous (-1) branch under the same parent."""
+
+    async def parent(self) -> None:
+        """Show the branch that this one was forked from."""
+
+    async def child(self) -> None:
+        """Show the first branch forked from this one."""
+
+    async def rename_branch(self, branch: str, title: str) -> None:
+        """Give a branch a title of the user's own."""
+
+    async def delete_branch(self, branch: str) -> None:
+        """Put a branch and what was forked from it into the bin."""
+
+    async def undo(self) -> None:
+        """Take the last deletion or renaming back."""
+
+    async def new_conversation(self, title: str = "") -> None:
+        """Begin a conversation and show it."""
+
+    async def open_conversation(self, ident: str) -> None:
+        """Show a conversation, by ID or title."""
+
+    async def rename_conversation(self, title: str) -> None:
+        """Give the shown conversation a title of the user's own."""
+
+    async def conversations(self, start: int, stop: int) -> list[Conversation]:
+        """Conversations by position, newest first."""
+
+    async def turns(self, start: int, stop: int) -> list[TurnView]:
+        """Read turns of the shown branch by position."""
+
+    async def turn_rows(self, start: int, stop: int) -> list[TurnRow]:
+        """Lines of the turn list of the shown branch by position."""
+
+    async def search(self, term: str) -> list[SearchHit]:
+        """Messages of every conversation that hold the term."""
+
+    async def save_draft(self, text: str) -> None:
+        """Keep the composer's text for the shown branch."""
+
+    async def remember_heights(self, width: int, heights: dict[int, int]) -> None:
+        """Keep how many rows turns took at a width; keys are the turns' message rows."""
+
+    async def answer_offer(self, choice: str) -> None:
+        """Answer the offer above the composer with one of its choices' command IDs."""
+
+    async def continue_turn(self, turn: int) -> None:
+        """Go on after a truncated or interrupted answer."""
+
+    async def retry_turn(self, turn: int) -> None:
+        """Ask an interrupted or failed turn again."""
+
+    async def discard_partial(self, turn: int) -> None:
+        """Throw away what an interrupted answer left."""
+
+    async def set_model(self, name: str) -> None:
+        """Use another model for the shown branch from the next prompt on."""
+
+    def unqueue(self, queue_id: int) -> str:
+        """Take a queued prompt back and return its text."""
+
+    async def export(self, path: str) -> str:
+        """Write the shown conversation into a file and return the file's full path."""
+
+    def live(self, branch_id: str | None = None) -> TurnView | None:
+        """Return the turn being answered on the branch (the shown one if None), as far as it has come."""
+
+    async def close(self) -> None:
+        """Stop what runs, save, and let go of everything."""
