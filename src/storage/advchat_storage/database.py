@@ -1,164 +1,97 @@
-"""Connections, pragmas and transactions: how any change reaches the file.
+"""Connections and transactions: how any change reaches the file.
 
 Owns one pool per file and process: a writer and a few readers, each an aiosqlite connection with a
 thread of its own, opened on their first job so that nothing here ever blocks an event loop. Every
 statement of the store runs inside a function given to ``read`` or ``write``; that function gets the
 plain ``sqlite3`` connection and runs on the connection's thread, so that a whole transaction costs one
-hop. Knows nothing of tables: the pool's owner passes what prepares a fresh file.
+hop. Knows nothing of tables: each user of a file passes what makes the file ready for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
+import os
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
-import aiosqlite
-from aiosqlite.core import _STOP_RUNNING_SENTINEL
-
-from advchat_storage.faults import translate
+from advchat_storage.opening import MEMORY, open_reader, open_writer
+from advchat_storage.workers import Job, Worker
 
 T = TypeVar("T")
-Job = Callable[[sqlite3.Connection], T]
-Prepare = Callable[[sqlite3.Connection], None]
+Prepare = Callable[[sqlite3.Connection, bool], bool]
+"""Makes a file ready: ``prepare(connection, may_write)`` tells whether it is; without ``may_write`` it
+only looks."""
 
-MEMORY = ":memory:"
 READERS = 2
-BUSY_SECONDS = 60.0
-"""How long a statement waits for a lock that another process holds: longer than any honest hold, since
-what waits may be an answer that was paid for."""
-
-
-class _Worker(aiosqlite.Connection):
-    """An aiosqlite connection that takes whole functions, opens itself late and serves any event loop.
-
-    aiosqlite delivers a result into the loop that asked and dies when that loop is closed; a
-    ``concurrent.futures.Future`` per job has no loop, so that one file serves several loops in turn.
-    """
-
-    def __init__(self, connector: Callable[[], sqlite3.Connection], path: str) -> None:
-        super().__init__(connector, iter_chunk_size=64)
-        self._path = path
-        self._starting = threading.Lock()
-        self._busy = False
-        self._thread.daemon = True  # A session that nobody closed must not hold the process.
-
-    @property
-    def load(self) -> int:
-        """Jobs queued and running."""
-        return self._tx.qsize() + self._busy
-
-    def submit(self, job: Job[T]) -> Future[T]:
-        """Queue ``job``; its place among this connection's jobs is the place of this call."""
-
-        def run_open() -> T:
-            if self._connection is None:
-                self._connection = self._connector()
-            return job(self._connection)
-
-        return self._queue(run_open)
-
-    def finish(self) -> Future[None]:
-        """Close after the jobs already queued, and end the thread."""
-
-        def close() -> None:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-        future = self._queue(close)
-        self._running = False
-        self._tx.put_nowait((None, lambda: _STOP_RUNNING_SENTINEL))
-        return future
-
-    def _queue(self, job: Callable[[], T]) -> Future[T]:
-        future: Future[T] = Future()
-
-        def run() -> None:
-            self._busy = True
-            try:
-                result = job()
-            except BaseException as error:
-                future.set_exception(translate(error, self._path))
-            else:
-                future.set_result(result)
-            finally:
-                self._busy = False
-
-        with self._starting:
-            if self._thread.ident is None:
-                self._thread.start()
-            self._tx.put_nowait((None, run))
-        return future
+CLOSING_SECONDS = 1.0
+"""How long a process that leaves without closing waits for its files to be tidied."""
 
 
 class Database:
-    """One file, its writer and its readers, shared by every session and store of this process."""
+    """One user's hold on a file; all holds of a process on one file share its writer and readers."""
 
-    _pools: ClassVar[dict[str, Database]] = {}
-    _pools_lock: ClassVar[threading.Lock] = threading.Lock()
-
-    def __init__(self, path: str, prepare: Prepare) -> None:
-        self.path = path
-        self._uses = 1
-        self._writer = _Worker(lambda: _open_writer(path, prepare), path)
-        if path == MEMORY:
-            self._readers = [self._writer]
-        else:
-            self._readers = [_Worker(self._open_reader, path) for _ in range(READERS)]
+    def __init__(self, pool: _Pool, prepare: Prepare) -> None:
+        self.path = pool.path
+        self._pool = pool
+        self._prepare = prepare
+        self._ready = False
+        self._released = False
 
     @classmethod
     def acquire(cls, path: str | Path, prepare: Prepare) -> Database:
-        """Give the file's pool, made at the first call; opens nothing yet. Every ``:memory:`` is its own."""
+        """Take hold of a file; opens nothing yet. Every ``:memory:`` is its own."""
         name = str(path)
         if name == MEMORY:
-            return cls(MEMORY, prepare)
+            return cls(_Pool(MEMORY), prepare)
         resolved = str(Path(name).expanduser().resolve())
-        with cls._pools_lock:
-            pool = cls._pools.get(resolved)
-            if pool is None:
-                pool = cls._pools[resolved] = cls(resolved, prepare)
-            else:
-                pool._uses += 1
-            return pool
+        with _pools_lock:
+            pool = _pools.get(resolved)
+            if pool is None or pool.replaced():
+                pool = _pools[resolved] = _Pool(resolved)
+            pool.uses += 1
+            return cls(pool, prepare)
+
+    @property
+    def released(self) -> bool:
+        """Whether this hold was given up."""
+        return self._released
 
     def release(self) -> Future[None] | None:
-        """Give up one use; the last one closes the pool, and its future tells when that is done."""
-        with self._pools_lock:
-            self._uses -= 1
-            if self._uses > 0:
-                return None
-            if self._pools.get(self.path) is self:
-                del self._pools[self.path]
-        for reader in self._readers:
-            if reader is not self._writer:
-                reader.finish()
-        return self._writer.finish()
+        """Give up this hold, once; the last one closes the file, and its future tells when that is done."""
+        if self._released:
+            return None
+        self._released = True
+        return self._pool.release()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_released", True):
+            self.release()
 
     def submit_write(self, change: Job[T]) -> Future[T]:
-        """Queue one transaction: all of ``change``, or nothing of it when it raises."""
+        """Queue one transaction: all of ``change``, or nothing of it when it raises.
+
+        Its place among the writes is the place of this call.
+        """
 
         def transact(connection: sqlite3.Connection) -> T:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = change(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+            self._make_ready(connection)
+            return self._pool.writer.transact(change)
 
-        return self._writer.submit(transact)
+        return self._pool.writer.submit(transact)
 
     def submit_read(self, query: Job[T]) -> Future[T]:
         """Queue a reading of one consistent state of the file."""
 
         def snapshot(connection: sqlite3.Connection) -> T:
+            self._make_ready_from(connection)
             connection.execute("BEGIN")
             try:
                 return query(connection)
@@ -166,12 +99,16 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("COMMIT")
 
-        reader = min(self._readers, key=lambda worker: worker.load)
-        return reader.submit(snapshot)
+        return self._pool.reader().submit(snapshot)
 
     def submit_bare(self, job: Job[T]) -> Future[T]:
         """Queue what cannot run in a transaction (a checkpoint, ``VACUUM INTO``, a pragma) on the writer."""
-        return self._writer.submit(job)
+
+        def ready_then(connection: sqlite3.Connection) -> T:
+            self._make_ready(connection)
+            return job(connection)
+
+        return self._pool.writer.submit(ready_then)
 
     async def write(self, change: Job[T]) -> T:
         """Run one transaction; a cancelled caller waits for its outcome, then the cancellation goes on."""
@@ -181,10 +118,111 @@ class Database:
         """Read one consistent state, never behind a writer of this process."""
         return await asyncio.wrap_future(self.submit_read(query))
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[sqlite3.Connection]:
+        """Lend the writer's connection to the calling thread, between two jobs of the writer."""
+        lent: Future[sqlite3.Connection] = Future()
+        given_back = threading.Event()
+
+        def lend(connection: sqlite3.Connection) -> None:
+            self._make_ready(connection)
+            lent.set_result(connection)
+            given_back.wait()
+
+        job = self._pool.writer.submit(lend)
+        job.add_done_callback(lambda done: None if lent.done() else lent.set_exception(_failure(done)))
+        connection = lent.result()
+        try:
+            yield connection
+        finally:
+            given_back.set()
+            job.result()
+
+    def _make_ready(self, connection: sqlite3.Connection) -> None:
+        if not self._ready:
+            self._prepare(connection, True)
+            self._ready = True
+
+    def _make_ready_from(self, connection: sqlite3.Connection) -> None:
+        if self._pool.alone:
+            self._make_ready(connection)
+        elif not self._ready and not self._prepare(connection, False):
+            self._pool.writer.submit(self._make_ready).result()
+        self._ready = True
+
+
+class _Pool:
+    """The writer and the readers of one file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.uses = 0
+        self.alone = path == MEMORY
+        self.identity: tuple[int, int] | None = None
+        self._opened: Future[None] | None = None
+        self._start_workers()
+        _living.add(self)
+
+    def _start_workers(self) -> None:
+        self.writer = Worker(self._open_writer, self.path)
+        self._readers = [] if self.alone else [Worker(self._open_reader, self.path) for _ in range(READERS)]
+
+    def reader(self) -> Worker:
+        """Choose the reader that has least to do; a ``:memory:`` has one connection for everything."""
+        return self.writer if self.alone else min(self._readers, key=lambda worker: worker.load)
+
+    def release(self) -> Future[None] | None:
+        """Give up one use; closes after what is queued when it was the last."""
+        with _pools_lock:
+            self.uses -= 1
+            if self.uses > 0:
+                return None
+            if _pools.get(self.path) is self:
+                del _pools[self.path]
+            _living.discard(self)
+        return self.finish()
+
+    def finish(self) -> Future[None]:
+        """Close every connection after its queued jobs, the writer's last."""
+        readers = [reader.finish() for reader in self._readers]
+
+        def after_readers() -> None:
+            for closed in readers:
+                closed.result()
+
+        return self.writer.finish(after_readers)
+
+    def replaced(self) -> bool:
+        """Tell whether the path now names another file than the one that is open here."""
+        return self.identity is not None and self.identity != _identity(self.path)
+
+    def start_anew(self) -> None:
+        """Forget connections and threads that belong to the parent process."""
+        self._opened = None
+        self._start_workers()
+
+    def _open_writer(self) -> sqlite3.Connection:
+        connection = open_writer(self.path)
+        self.identity = None if self.alone else _identity(self.path)
+        return connection
+
     def _open_reader(self) -> sqlite3.Connection:
-        # The writer prepares the file first, so that a reader never meets half a schema.
-        self._writer.submit(lambda connection: None).result()
-        return _connect(self.path)
+        # The writer creates the file and chooses its journal, so that a reader never meets half of it.
+        self._writer_opened().result()
+        return open_reader(self.path)
+
+    def _writer_opened(self) -> Future[None]:
+        with _pools_lock:
+            known = self._opened
+            if known is None or (known.done() and known.exception() is not None):
+                known = self._opened = self.writer.submit(lambda connection: None)
+            return known
+
+
+_pools: dict[str, _Pool] = {}
+_living: weakref.WeakSet[_Pool] = weakref.WeakSet()
+_pools_lock = threading.RLock()
+"""Re-entrant, since a hold may be given up by the garbage collector at any moment."""
 
 
 async def settled(future: Future[T]) -> T:
@@ -207,20 +245,33 @@ async def settled(future: Future[T]) -> T:
     return waiting.result()
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
+def _failure(job: Future[None]) -> BaseException:
+    return job.exception() or RuntimeError("the connection was not lent")
 
 
-def _open_writer(path: str, prepare: Prepare) -> sqlite3.Connection:
-    connection = _connect(path)
+def _identity(path: str) -> tuple[int, int] | None:
     try:
-        if path != MEMORY:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        prepare(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _tidy_up() -> None:
+    """Close what nobody closed, so that no journal stays beside the file; never for long."""
+    deadline = time.monotonic() + CLOSING_SECONDS
+    for closed in [pool.finish() for pool in _living]:
+        with contextlib.suppress(Exception):
+            closed.result(max(0.0, deadline - time.monotonic()))
+
+
+def _after_fork() -> None:
+    global _pools_lock  # noqa: PLW0603  # The parent's lock may have been held by a thread that is not here.
+    _pools_lock = threading.RLock()
+    for pool in _living:
+        pool.start_anew()
+
+
+atexit.register(_tidy_up)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,10 +1,14 @@
 """The tables: the only DDL besides the numbered migrations.
 
 Owns the statements that make the SDK's tables, to the letter of their columns, and ours, each prefixed
-``advchat_``. Statements take the names of the base tables, already quoted. Knows no connection.
+``advchat_``. Statements take the names of the base tables, already quoted. Knows no file.
 """
 
 from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
 
 BASE = """
 CREATE TABLE IF NOT EXISTS {sessions} (
@@ -182,3 +186,51 @@ CREATE TABLE IF NOT EXISTS advchat_drafts (
 
 SHARED_MESSAGES = "CREATE INDEX IF NOT EXISTS advchat_structure_message ON message_structure(message_id);"
 """Lets a message's other branches be found without reading every row."""
+
+TRIGGERS = (
+    """
+    CREATE TRIGGER IF NOT EXISTS advchat_branch_emptied AFTER DELETE ON message_structure
+    WHEN NOT EXISTS (
+        SELECT 1 FROM message_structure WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id
+    )
+    BEGIN
+        UPDATE advchat_branches SET gone = 1 WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id;
+    END
+    """,
+    """
+    CREATE TRIGGER IF NOT EXISTS advchat_session_cleared AFTER UPDATE ON session_clear_generations
+    WHEN NEW.generation <> OLD.generation
+    BEGIN
+        UPDATE advchat_branches SET gone = 1 WHERE session_id = NEW.session_id;
+        UPDATE advchat_conversations SET current_branch = 'main' WHERE session_id = NEW.session_id;
+    END
+    """,
+)
+"""What the SDK's own class removes is marked as gone in our tables; plain SQL, for they run there too."""
+
+ADVANCED_TABLES = ("message_structure", "turn_usage", "branch_reservations", "session_clear_generations")
+
+RESERVE_KNOWN_BRANCHES = """
+INSERT OR IGNORE INTO branch_reservations (session_id, branch_id)
+SELECT DISTINCT session_id, branch_id FROM message_structure
+"""
+"""Older files have branches without reservations."""
+
+
+def exists(connection: sqlite3.Connection, table: str) -> bool:
+    """Tell whether the file has a table of that name, in any casing, as SQLite compares names."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+    return connection.execute(query, (table,)).fetchone() is not None
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the block or nothing of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

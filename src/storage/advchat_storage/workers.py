@@ -1,0 +1,124 @@
+"""Threads that own a connection and take whole functions.
+
+Owns the queue in front of a connection and what a transaction is. Knows neither files nor tables.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
+
+from advchat_storage.faults import translate
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection], T]
+
+
+class Worker(aiosqlite.Connection):
+    """An aiosqlite connection that takes whole functions, opens itself late and serves any event loop.
+
+    aiosqlite delivers a result into the loop that asked and dies when that loop is closed; a
+    ``concurrent.futures.Future`` per job has no loop, so that one file serves several loops in turn.
+    """
+
+    def __init__(self, connector: Callable[[], sqlite3.Connection], path: str) -> None:
+        super().__init__(connector, iter_chunk_size=64)
+        self._path = path
+        self._lock = threading.Lock()
+        self._busy = False
+        self._finished = False
+        self._thread.daemon = True  # A session that nobody closed must not hold the process.
+
+    def __del__(self) -> None:
+        if self._connection is not None:
+            self._tx.put_nowait((None, self._connection.close))
+        if self._thread.ident is not None and not self._finished:
+            self._tx.put_nowait((None, _stop))
+
+    @property
+    def load(self) -> int:
+        """Jobs queued and running."""
+        return self._tx.qsize() + self._busy
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        """Queue ``job``; its place among this connection's jobs is the place of this call."""
+
+        def run_open() -> T:
+            if self._connection is None:
+                self._connection = self._connector()
+            return job(self._connection)
+
+        return self._queue(run_open)
+
+    def transact(self, change: Job[T]) -> T:
+        """Run all of ``change`` or nothing of it; only from a job of this worker."""
+        connection = self._connection
+        if connection is None:
+            raise RuntimeError("transact() outside a job")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = change(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                self._roll_back(connection)
+            raise
+        return result
+
+    def finish(self, before: Callable[[], None] | None = None) -> Future[None]:
+        """Close after the jobs already queued (and ``before``), and end the thread."""
+
+        def close() -> None:
+            if before is not None:
+                before()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+        future = self._queue(close)
+        self._running = False
+        self._finished = True
+        self._tx.put_nowait((None, _stop))
+        return future
+
+    def _roll_back(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            # Closing ends the transaction for certain; the next job opens the file again.
+            self._connection = None
+            connection.close()
+
+    def _queue(self, job: Callable[[], T]) -> Future[T]:
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            self._busy = True
+            try:
+                result = job()
+            except BaseException as error:
+                future.set_exception(translate(error, self._path))
+            else:
+                future.set_result(result)
+            finally:
+                self._busy = False
+
+        with self._lock:
+            if self._finished:
+                raise RuntimeError(f"{self._path} was closed")
+            if self._thread.ident is None:
+                self._thread.start()
+            self._tx.put_nowait((None, run))
+        return future
+
+
+def _stop() -> object:
+    return _STOP_RUNNING_SENTINEL
