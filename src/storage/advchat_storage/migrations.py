@@ -32,6 +32,7 @@ def _own_tables(connection: sqlite3.Connection) -> None:
     _run(connection, schema.SHARED_MESSAGES)
     for trigger in schema.TRIGGERS:
         connection.execute(trigger)
+    connection.execute(schema.ADOPT_USAGE)
 
 
 MIGRATIONS: tuple[Migration, ...] = (Migration(1, "tables of our own", _own_tables),)

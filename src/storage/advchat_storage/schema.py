@@ -108,6 +108,7 @@ CREATE TABLE IF NOT EXISTS advchat_branches (
     unread INTEGER NOT NULL DEFAULT 0,
     budget_nano INTEGER,
     gone INTEGER NOT NULL DEFAULT 0,
+    created_after INTEGER,
     PRIMARY KEY (session_id, branch_id)
 );
 CREATE TABLE IF NOT EXISTS advchat_turns (
@@ -153,7 +154,11 @@ CREATE TABLE IF NOT EXISTS advchat_requests (
     price_note TEXT,
     error TEXT,
     tools TEXT NOT NULL DEFAULT '[]',
-    origin TEXT NOT NULL DEFAULT 'advchat'
+    origin TEXT NOT NULL DEFAULT 'advchat',
+    requests INTEGER NOT NULL DEFAULT 1,
+    settled INTEGER NOT NULL DEFAULT 0,
+    generation_seconds REAL,
+    first_token_seconds REAL
 );
 CREATE INDEX IF NOT EXISTS advchat_requests_place ON advchat_requests (session_id, branch_id, turn);
 CREATE INDEX IF NOT EXISTS advchat_requests_message ON advchat_requests (session_id, message_id);
@@ -182,12 +187,78 @@ CREATE TABLE IF NOT EXISTS advchat_drafts (
     updated_at TEXT NOT NULL,
     PRIMARY KEY (session_id, branch_id)
 );
+CREATE TABLE IF NOT EXISTS advchat_search_documents (
+    message_id INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    folded TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS advchat_search_session ON advchat_search_documents (session_id, message_id);
+CREATE TABLE IF NOT EXISTS advchat_search_state (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+);
 """
 
 SHARED_MESSAGES = "CREATE INDEX IF NOT EXISTS advchat_structure_message ON message_structure(message_id);"
 """Lets a message's other branches be found without reading every row."""
 
+_LEDGER_COLUMNS = """(request_id, session_id, branch_id, turn, message_id, run_id, started_at, finished_at,
+    status, requests, input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens,
+    reasoning_tokens, origin, settled)"""
+
+
+def _usage_as_ledger_row(source: str, moment: str) -> str:
+    """Write the columns that turn one ``turn_usage`` row into a ledger row.
+
+    Zeros all over mean that the provider told nothing: unknown. Details that are no JSON are passed over.
+    """
+    known = f"({source}.total_tokens > 0 OR {source}.input_tokens > 0 OR {source}.output_tokens > 0)"
+
+    def detail(column: str, name: str) -> str:
+        value = f"{source}.{column}, '$.{name}'"
+        return (
+            f"CASE WHEN {known} AND json_valid({source}.{column}) "
+            f"THEN CASE json_type({value}) WHEN 'integer' THEN json_extract({value}) END END"
+        )
+
+    return f"""'usage-' || lower(hex(randomblob(16))), {source}.session_id, {source}.branch_id,
+        {source}.user_turn_number,
+        (SELECT MIN(s.message_id) FROM message_structure AS s WHERE s.session_id = {source}.session_id
+            AND s.branch_id = {source}.branch_id AND s.user_turn_number = {source}.user_turn_number),
+        '', {moment}, {moment}, 'completed', MAX({source}.requests, 1),
+        CASE WHEN {known} THEN {source}.input_tokens END,
+        CASE WHEN {known} THEN {source}.output_tokens END,
+        CASE WHEN {known} THEN {source}.total_tokens END,
+        {detail("input_tokens_details", "cached_tokens")},
+        {detail("input_tokens_details", "cache_write_tokens")},
+        {detail("output_tokens_details", "reasoning_tokens")}, 'sdk', 1"""
+
+
+ADOPT_USAGE = f"""
+INSERT INTO advchat_requests {_LEDGER_COLUMNS}
+SELECT {_usage_as_ledger_row("u", "replace(u.created_at, ' ', 'T') || '.000000+00:00'")}
+FROM turn_usage AS u WHERE u.requests > 0 OR u.total_tokens > 0
+"""
+"""Usage from before this file was ours is in the ledger once."""
+
 TRIGGERS = (
+    """
+    CREATE TRIGGER IF NOT EXISTS advchat_branch_placed AFTER INSERT ON advchat_branches
+    WHEN NEW.created_after IS NULL
+    BEGIN
+        UPDATE advchat_branches SET created_after = (SELECT COALESCE(MAX(id), 0) FROM message_structure)
+        WHERE session_id = NEW.session_id AND branch_id = NEW.branch_id;
+    END
+    """,
+    f"""
+    CREATE TRIGGER IF NOT EXISTS advchat_usage_written AFTER INSERT ON turn_usage
+    WHEN NEW.requests > 0 OR NEW.total_tokens > 0
+    BEGIN
+        INSERT INTO advchat_requests {_LEDGER_COLUMNS}
+        SELECT {_usage_as_ledger_row("NEW", "strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000+00:00'")};
+    END
+    """,
     """
     CREATE TRIGGER IF NOT EXISTS advchat_branch_emptied AFTER DELETE ON message_structure
     WHEN NOT EXISTS (
