@@ -70,7 +70,7 @@ class Runner(Protocol):
     def ready(self) -> bool:
         """Whether the SDK and the model can be used at once."""
 
-    async def prepare(self) -> None:
+    async def prepare(self, model: str | None = None) -> None:
         """Import the SDK in a thread and make the model ready; errors surface on the first run."""
 
     def model_info(self, model: str | None = None) -> ModelInfo:
@@ -88,3 +88,16 @@ class Runner(Protocol):
 
     async def close(self) -> None:
         """Release clients and child processes."""
+
+
+class Embedded(Protocol):
+    """The small model that can run on this machine."""
+
+    def reason(self) -> str | None:
+        """One line why it cannot be used here at all (the extra is missing, say); None when it can."""
+
+    def downloaded(self) -> bool:
+        """Whether its file is here."""
+
+    async def download(self, progress: Callable[[float], None]) -> None:
+        """Fetch its file; ``progress`` is told 0 to 1. Raises an exception whose text is for a person."""

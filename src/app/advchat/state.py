@@ -170,6 +170,96 @@ class ModelView:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a compared text."""
+
+    text: str
+    changed: bool
+    """Whether the other side lacks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTurn:
+    """Two turns at the same distance from the fork point; None where a side has none."""
+
+    left: TurnView | None
+    right: TurnView | None
+    prompts: tuple[tuple[Span, ...], tuple[Span, ...]]
+    answers: tuple[tuple[Span, ...], tuple[Span, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSide:
+    """What stands above one side of a comparison."""
+
+    branch_id: str
+    title: str
+    model: str | None
+    usage: UsageSum
+    """Of the turns after the fork point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two branches from their fork point on."""
+
+    left: ComparedSide
+    right: ComparedSide
+    shared_turns: int
+    turns: tuple[ComparedTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FanMember:
+    """One of several branches that answer the same prompt."""
+
+    branch_id: str
+    title: str
+    model: str
+    """Label for people."""
+    turn: int
+    run_id: str
+    status: RunStatus
+    usage: UsageSum = field(default_factory=UsageSum)
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """A prompt sent to several sibling branches at once."""
+
+    fan_id: int
+    prompt: str
+    members: tuple[FanMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SendEstimate:
+    """What sending the composer's text would take, *about*: never shown as a fact."""
+
+    input_tokens: int
+    cached_share: float | None
+    """0 to 1, from the provider's own counts; None when it has told none."""
+    low_nano: int | None
+    high_nano: int | None
+    """Price range in nano-dollars; None when the price is unknown."""
+    context_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A limit of spend on what is shown, in nano-dollars."""
+
+    limit_nano: int
+    spent_nano: int
+    scope: Literal["conversation", "branch"]
+
+    @property
+    def share(self) -> float:
+        """Part of the limit that is spent; 1 and above once it is reached."""
+        return self.spent_nano / self.limit_nano if self.limit_nano else 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """A question answered with one key, shown above the composer, never as a dialog."""
 
@@ -202,6 +292,9 @@ class Snapshot:
     queue: tuple[QueuedPrompt, ...] = ()
     model: ModelView = field(default_factory=ModelView)
     offer: Offer | None = None
+    fan: Fan | None = None
+    """The newest fan-out of this conversation in this run of the program, until it is dismissed."""
+    budget: Budget | None = None
     loading: bool = True
 
     @property

@@ -1,0 +1,93 @@
+"""The composition root: settings become a store, a runner and a controller.
+
+Owns which parts are put together for the app, for `ask` and for the reports. Imports each late, so that a
+report pays for no agent and the app's first frame for no store.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advchat.config import Config, data_dir, load_config
+
+if TYPE_CHECKING:
+    from advchat.controller import Controller
+
+DATABASE = "conversations.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The command line and the settings file, read and checked."""
+
+    options: argparse.Namespace
+    config: Config
+    db_path: Path
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    """Read the settings file. Raises ``ConfigError`` with every mistake in it."""
+    from advchat.commands import COMMANDS  # noqa: PLC0415 - `--help` needs no registry
+
+    config = load_config(
+        options.config,
+        model=options.model,
+        base_url=options.base_url,
+        api=options.api,
+        command_ids={command.id for command in COMMANDS},
+    )
+    path = Path(options.db).expanduser() if options.db else data_dir() / DATABASE
+    return Settings(options, config, path)
+
+
+def make_controller(chosen: Settings, *, new: bool | None = None) -> Controller:
+    """Put store, runner and prices together."""
+    from advchat.agents_runner import AgentsRunner, RunnerSettings  # noqa: PLC0415 - late, see above
+    from advchat.controller import Controller, StartAt  # noqa: PLC0415
+    from advchat.models.local import LocalModel  # noqa: PLC0415
+    from advchat.pricing import Pricing  # noqa: PLC0415
+    from advchat_storage import Store  # noqa: PLC0415
+
+    options, config = chosen.options, chosen.config
+    local = LocalModel(data_dir())
+    runner = AgentsRunner(RunnerSettings(config=config, agent=options.agent, local=local))
+    undecided = options.agent is None and config.model is None and not config.endpoint.connected
+    start_at = StartAt(
+        conversation=options.conversation,
+        new=options.new if new is None else new,
+        model=config.model,
+    )
+    return Controller(
+        Store(chosen.db_path), runner, Pricing(config).price, start_at, embedded=local if undecided else None
+    )
+
+
+def run_app(chosen: Settings) -> int:
+    """Open the app."""
+    from advchat.app import run_app as run  # noqa: PLC0415 - the reports need no Textual
+
+    return run(lambda: make_controller(chosen), chosen.config)
+
+
+async def run_ask(chosen: Settings) -> int:
+    """Answer one prompt without a screen."""
+    from advchat.cli.ask import ask  # noqa: PLC0415 - only here
+
+    options = chosen.options
+    elsewhere = options.resume or options.conversation or options.branch or options.fork
+    return await ask(make_controller(chosen, new=options.new or not elsewhere), options)
+
+
+async def run_report(chosen: Settings) -> int:
+    """Print one report."""
+    from advchat.actions import UserError  # noqa: PLC0415 - late, see above
+    from advchat.cli.reports import REPORTS  # noqa: PLC0415
+    from advchat_storage import Store  # noqa: PLC0415
+
+    if not chosen.db_path.exists():
+        raise UserError(f"{chosen.db_path} does not exist. Name the database with --db FILE.")
+    async with Store(chosen.db_path) as store:
+        return await REPORTS[chosen.options.command](store, chosen.options)

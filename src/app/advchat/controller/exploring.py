@@ -1,0 +1,238 @@
+"""Several branches at once: fan-out, comparison, carrying turns over, budgets and estimates.
+
+Owns what is done across branches. Knows no widget; everything goes through the store and ``Runs``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+
+from advchat.actions import UserError
+from advchat.controller.branching import Branching
+from advchat.controller.comparing import align, common_prefix
+from advchat.controller.item_views import turn_view
+from advchat.state import Budget, ComparedSide, Comparison, Fan, FanMember, Snapshot, TurnView
+from advchat_storage.models import UsageSum
+
+MAX_FAN = 8
+NANO = 1_000_000_000
+SUMMARY_PROMPT = (
+    "Summarise this conversation so far for somebody who goes on from it: what was asked, what was found and "
+    "decided, what is open. Be complete and brief; write only the summary."
+)
+
+
+class Exploring(Branching):
+    """The actions that span several branches."""
+
+    _fan_ids = itertools.count(1)
+    _fan: Fan | None = None
+
+    # Fan-out
+
+    async def fan(self, spec: str, text: str) -> None:
+        """Send ``text`` to several sibling branches at once: ``3``, or model names with commas between.
+
+        The branch shown is left as it is; on an empty conversation the first answer grows on ``main``.
+        Raises ``UserError`` with nothing sent for a spec that makes no sense or an empty text.
+        """
+        models = self._fan_models(spec)
+        if not text.strip():
+            raise UserError("Type the prompt first, then fan it out.")
+        places, first = await self._fan_places(len(models), text, models[0])
+        members = []
+        for number, (branch_id, model) in enumerate(zip(places, models, strict=True), start=1):
+            place = (self._conversation_id, branch_id)
+            if number > 1 or first is None:
+                await self.runs.send(place, text, model=model)
+            members.append(await self._fan_member(branch_id, number, model))
+        self._fan = Fan(next(self._fan_ids), text, tuple(members))
+        await self._refresh("tree")
+
+    def _fan_models(self, spec: str) -> list[str | None]:
+        wanted = spec.strip()
+        if re.fullmatch(r"\d+", wanted):
+            count = int(wanted)
+            models: list[str | None] = [self._model] * min(count, MAX_FAN + 1)
+        else:
+            models = [name.strip() for name in wanted.split(",") if name.strip()]
+            count = len(models)
+        if not 2 <= count <= MAX_FAN:
+            raise UserError(f"Fan out to 2 to {MAX_FAN} answers: /fan 3, or /fan MODEL,MODEL.")
+        return models
+
+    async def _fan_places(self, count: int, text: str, model: str | None) -> tuple[list[str], int | None]:
+        """Make the branches; on an empty branch the first prompt is sent, since a fork needs a turn."""
+        shown = self.place
+        empty = not self._stored or await self.store.turn_count(*shown) == 0
+        first: int | None = None
+        if empty:
+            await self._ensure_stored()
+            first = await self.runs.send(shown, text, model=model)
+            await self._title(shown, text, True)
+            turn = first or 1
+        else:
+            turn = (await self._last_turn()).turn
+        forks = count - 1 if empty else count
+        made = [await self._fork(turn, after=not empty) for _ in range(forks)]
+        await self._refresh("tree")
+        return ([shown[1], *made] if empty else made), first
+
+    async def _fan_member(self, branch_id: str, number: int, model: str | None) -> FanMember:
+        place = (self._conversation_id, branch_id)
+        label = self.runner.model_info(model).label
+        title = f"{number} · {label}"
+        if branch_id != "main":
+            async with self.session() as session:
+                await session.rename_branch(branch_id, title, source="auto")
+        run = next((run for run in self.runs.infos() if (run.conversation_id, run.branch_id) == place), None)
+        return FanMember(
+            branch_id=branch_id,
+            title=title,
+            model=label,
+            turn=run.turn if run else 0,
+            run_id=run.run_id if run else "",
+            status="running" if run else "completed",
+        )
+
+    async def fan_now(self) -> Fan | None:
+        """Give the fan-out with each member's status and usage as they stand now."""
+        fan = self._fan
+        if fan is None:
+            return None
+        usages = await asyncio.gather(*(self.store.usage(run_id=member.run_id) for member in fan.members))
+        members = []
+        for member, usage in zip(fan.members, usages, strict=True):
+            turn = await self.turn_on(member.branch_id, member.turn)
+            members.append(replace(member, usage=usage, status=turn.status if turn else member.status))
+        return replace(fan, members=tuple(members))
+
+    async def turn_on(self, branch_id: str, turn: int) -> TurnView | None:
+        """Give one turn of any branch of the conversation shown, the running one as it stands."""
+        live = self.runs.live((self._conversation_id, branch_id))
+        if live is not None and live.turn == turn:
+            return live
+        stored = await self.store.turn(self._conversation_id, branch_id, turn)
+        return turn_view(stored, UsageSum()) if stored is not None else None
+
+    async def keep(self, branch: str) -> None:
+        """Choose one of the fan's answers: its branch is shown, the others stay as its siblings."""
+        self._fan = None
+        await self.switch(branch)
+
+    def dismiss_fan(self) -> None:
+        """Leave the fan-out; every answer goes on on its branch."""
+        self._fan = None
+        self._refresh_soon("runs")
+
+    def _with_runs(self, snapshot: Snapshot) -> Snapshot:
+        return replace(super()._with_runs(snapshot), fan=self._fan)
+
+    # Compare
+
+    async def compare(self, left: str, right: str) -> Comparison:
+        """Put two branches side by side from their fork point on. Raises ``UserError`` for unknown ones."""
+        ids = [self._resolve(name) for name in (left, right)]
+        if ids[0] == ids[1]:
+            raise UserError("A branch cannot be compared with itself: mark another one with m.")
+        one, other = [await self._all_turns(branch_id) for branch_id in ids]
+        shared = common_prefix([turn.key for turn in one], [turn.key for turn in other])
+        return Comparison(
+            left=self._side(ids[0], one[shared:]),
+            right=self._side(ids[1], other[shared:]),
+            shared_turns=shared,
+            turns=align(one[shared:], other[shared:]),
+        )
+
+    async def _all_turns(self, branch_id: str) -> list[TurnView]:
+        place = (self._conversation_id, branch_id)
+        count = await self.store.turn_count(*place)
+        turns, headers = await asyncio.gather(
+            self.store.turns(*place, 0, count), self.store.turn_headers(*place, 0, count)
+        )
+        usages = {header.message_id: header.usage for header in headers}
+        return [turn_view(turn, usages[turn.message_id]) for turn in turns]
+
+    def _side(self, branch_id: str, turns: Sequence[TurnView]) -> ComparedSide:
+        branch = self._branch(branch_id)
+        return ComparedSide(branch_id, branch.title, branch.model, add_up([turn.usage for turn in turns]))
+
+    # Carry over
+
+    async def carry(self, source: str, turns: Sequence[int], target: str) -> None:
+        """Copy turns of one branch onto the end of another; the copies say where they come from."""
+        conversation = self._conversation_id
+        source_id, target_id = self._resolve(source), self._resolve(target)
+        if source_id == target_id:
+            raise UserError("Choose another branch to carry turns to.")
+        if self.runs.running((conversation, target_id)):
+            raise UserError("That branch is being answered. Stop it, or wait until it is done.")
+        async with self.store.session(conversation) as session:
+            try:
+                await session.carry_turns(source_id, list(turns), target_id)
+            except ValueError as error:
+                raise UserError(f"{error}.") from error
+        self._undo.push("carried turns over", lambda: self._uncarry(conversation, target_id, len(turns)))
+        await self._refresh("turns")
+
+    async def _uncarry(self, conversation: str, target: str, count: int) -> None:
+        async with self.store.session(conversation) as session:
+            await session.remove_last_turns(target, count)
+        await self._refresh("turns")
+
+    # Budget
+
+    async def set_budget(self, amount: str, *, branch: bool = False) -> None:
+        """Limit the spend of the conversation (or branch) shown, in dollars; 0 or ``off`` lifts the limit."""
+        nano = _nano(amount)
+        await self._ensure_stored()
+        if branch:
+            async with self.session() as session:
+                await session.set_branch_budget(self._branch_id, nano)
+        else:
+            await self.store.update_conversation(self._conversation_id, budget_nano=nano)
+        await self._refresh("usage")
+
+    async def budget(self, place: tuple[str, str]) -> Budget | None:
+        """Give the limit of spend that binds first on a place, or None."""
+        conversation = await self.store.conversation_by_id(place[0])
+        if conversation is None or conversation.budget_nano is None:
+            return None
+        spent = (await self.store.usage(conversation_id=place[0])).cost_nano or 0
+        return Budget(conversation.budget_nano, spent, "conversation")
+
+
+def _nano(amount: str) -> int | None:
+    text = amount.strip().removeprefix("$")
+    if text.lower() in ("off", "none", "0"):
+        return None
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise UserError(f"“{amount}” is no amount. Write dollars: /budget 0.50, or /budget off.") from None
+    if not value.is_finite() or value <= 0 or value > 1_000_000:
+        raise UserError("A budget is an amount above 0 in dollars: /budget 0.50, or /budget off.")
+    return int(value * NANO)
+
+
+def add_up(usages: Sequence[UsageSum]) -> UsageSum:
+    """Add usages up: what is unknown stays unknown only where nothing is known."""
+
+    def total(name: str) -> int | None:
+        known = [value for usage in usages if (value := getattr(usage, name)) is not None]
+        return sum(known) if known else None
+
+    names = (
+        "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens",
+        "total_tokens", "cost_nano",
+    )  # fmt: skip
+    return UsageSum(
+        requests=sum(usage.requests for usage in usages),
+        at_least=any(usage.at_least for usage in usages),
+        **{name: total(name) for name in names},
+    )
