@@ -1,0 +1,69 @@
+"""Where our answer may differ from the SDK's, and how far.
+
+Owns the one table of differences that are wanted: each names its point, says why, and holds the narrow
+condition under which it is accepted. Anything else that differs fails the test. Points are numbered as in
+`docs/session.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.storage.oracle.actors import Call, Outcome
+
+
+@dataclass
+class Facts:
+    """What the test itself knows of one conversation."""
+
+    forks: list[str] = field(default_factory=list)
+    """Branches forked and neither deleted nor cleared, in order of creation."""
+    used: list[str] = field(default_factory=list)
+    """Every branch ID ever used."""
+    current: str = "main"
+    """The acting session's current branch, before the operation."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One wanted difference: its point, its reason, and the answers it excuses."""
+
+    point: int
+    reason: str
+    excuses: Callable[[Call, Outcome, Outcome, Facts], bool]
+
+
+def _branches(outcome: Outcome) -> dict[str, Any]:
+    return {row["branch_id"]: row for row in outcome.value}
+
+
+def _lists_empty_branches(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    if call.method != "list_branches" or ours.error or sdk.error:
+        return False
+    mine, theirs = _branches(ours), _branches(sdk)
+    extra = {name: row for name, row in mine.items() if name not in theirs}
+    empty = all(row["message_count"] == row["user_turns"] == 0 for row in extra.values())
+    shared = {name: row for name, row in mine.items() if name in theirs}
+    return empty and set(extra) <= {*facts.forks, "main"} and shared == theirs
+
+
+def _reaches_empty_branches(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    if call.method not in {"switch_to_branch", "delete_branch"} or ours.error:
+        return False
+    name = call.args[0]
+    known = name in facts.forks or (name == "main" and call.method == "switch_to_branch")
+    return known and sdk.message == f"Branch '{name}' does not exist"
+
+
+WANTED = (
+    Difference(1, "a branch without messages is listed", _lists_empty_branches),
+    Difference(1, "a branch without messages can be reached and deleted", _reaches_empty_branches),
+)
+"""Every difference that is wanted, and nothing else."""
+
+
+def wanted(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> Difference | None:
+    """Give the entry of the table that excuses this pair of answers, if one does."""
+    return next((entry for entry in WANTED if entry.excuses(call, ours, sdk, facts)), None)
