@@ -257,7 +257,7 @@ def prices_server() -> Iterator[tuple[str, list[bytes]]]:
             """Keep the test's output clean."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/data.json", answers
     server.shutdown()
