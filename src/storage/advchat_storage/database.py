@@ -50,7 +50,9 @@ class Database:
         """Take hold of a file; opens nothing yet. Every ``:memory:`` is its own."""
         name = str(path)
         if name == MEMORY:
-            return cls(_Pool(MEMORY), prepare)
+            private = _Pool(MEMORY)
+            private.uses = 1
+            return cls(private, prepare)
         resolved = str(Path(name).expanduser().resolve())
         with _pools_lock:
             pool = _pools.get(resolved)
@@ -58,6 +60,12 @@ class Database:
                 pool = _pools[resolved] = _Pool(resolved)
             pool.uses += 1
             return cls(pool, prepare)
+
+    def share(self) -> Database:
+        """Take another hold on the same file (or the same ``:memory:``)."""
+        with _pools_lock:
+            self._pool.uses += 1
+            return Database(self._pool, self._prepare)
 
     @property
     def released(self) -> bool:
@@ -75,15 +83,19 @@ class Database:
         if not getattr(self, "_released", True):
             self.release()
 
-    def submit_write(self, change: Job[T]) -> Future[T]:
+    def submit_write(self, change: Job[T], then: Callable[[T], None] | None = None) -> Future[T]:
         """Queue one transaction: all of ``change``, or nothing of it when it raises.
 
-        Its place among the writes is the place of this call.
+        Its place among the writes is the place of this call. ``then`` is called with the result once it is
+        committed, before any later write begins, on the writer's thread.
         """
 
         def transact(connection: sqlite3.Connection) -> T:
             self._make_ready(connection)
-            return self._pool.writer.transact(change)
+            result = self._pool.writer.transact(change)
+            if then is not None:
+                then(result)
+            return result
 
         return self._pool.writer.submit(transact)
 

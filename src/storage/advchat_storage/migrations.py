@@ -12,10 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from advchat_storage import schema
-from advchat_storage.errors import NewerSchemaError
-from advchat_storage.ownership import Tables, owner_of, owner_problem
+from advchat_storage.errors import ForeignSchemaError, NewerSchemaError
+from advchat_storage.opening import MEMORY
+from advchat_storage.ownership import Tables, owner_of, owner_problem, unclaimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,26 @@ def prepare(
 def prepare_any(connection: sqlite3.Connection, may_write: bool, *, path: str) -> bool:
     """Make a file ready whoever its base tables are: those it has, or the SDK's default ones."""
     return prepare(connection, may_write, tables=owner_of(connection) or Tables(), path=path)
+
+
+def early_problem(path: str, *, tables: Tables, create_tables: bool) -> ForeignSchemaError | None:
+    """Tell at once what can be known without waiting: that the file belongs to other tables, or to none yet.
+
+    Looks at an existing file for a moment, to read only; what a lock hides is found at the first use.
+    """
+    file = Path(path).expanduser()
+    if path == MEMORY or not file.is_file():
+        return None if create_tables else unclaimed(path)
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(file.resolve()))}?mode=ro", uri=True, timeout=0)
+    except sqlite3.Error:
+        return None
+    try:
+        return owner_problem(connection, tables, path=path, create_tables=create_tables)
+    except sqlite3.Error:
+        return None
+    finally:
+        connection.close()
 
 
 def applied_version(connection: sqlite3.Connection) -> int:

@@ -69,7 +69,7 @@ def owner_problem(
     structure, usage = (_references(connection, name) for name in ("message_structure", "turn_usage"))
     present = [name for name in ("message_structure", "turn_usage") if exists(connection, name)]
     if len(present) < 2 and not create_tables:
-        return _unclaimed(path)
+        return unclaimed(path)
     wanted = {
         "message_structure": {
             "session_id": (tables.sessions_name, "session_id"),
@@ -111,7 +111,8 @@ def _column_problem(
 _CREATE = "Open it once with create_tables=True"
 
 
-def _unclaimed(path: str) -> ForeignSchemaError:
+def unclaimed(path: str) -> ForeignSchemaError:
+    """Give the refusal for a file that no pair of base tables has claimed."""
     return ForeignSchemaError(path, "no pair of base tables has claimed this file yet", _CREATE)
 
 

@@ -1,0 +1,59 @@
+"""Our row of a branch: made where the SDK's class made none, and marked as used.
+
+Functions take the plain connection first and run inside a transaction of the caller. Knows no items.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from advchat_storage import clock
+from advchat_storage.place import MAIN
+
+
+def touch(connection: sqlite3.Connection, session_id: str, branch_id: str, moment: str) -> None:
+    """Mark a branch and its conversation as used, making their rows where they are missing."""
+    connection.execute(
+        "INSERT INTO advchat_conversations (session_id, created_at, updated_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (session_id) DO UPDATE SET updated_at = excluded.updated_at",
+        (session_id, moment, moment),
+    )
+    updated = connection.execute(
+        "UPDATE advchat_branches SET last_used_at = ?, gone = 0 WHERE session_id = ? AND branch_id = ?",
+        (moment, session_id, branch_id),
+    )
+    if updated.rowcount == 0:
+        add_missing(connection, session_id, branch_id, moment)
+
+
+def add_missing(connection: sqlite3.Connection, session_id: str, branch_id: str, moment: str) -> None:
+    """Make the row of a branch that has none: ``main``, or a branch that the SDK's class made."""
+    connection.execute(
+        "INSERT OR IGNORE INTO branch_reservations (session_id, branch_id) VALUES (?, ?)",
+        (session_id, branch_id),
+    )
+    first = connection.execute(
+        "SELECT created_at FROM message_structure WHERE session_id = ? AND branch_id = ? "
+        "ORDER BY sequence_number LIMIT 1",
+        (session_id, branch_id),
+    ).fetchone()
+    created = moment if first is None or not first[0] else str(first[0]).replace(" ", "T") + ".000000+00:00"
+    connection.execute(
+        "INSERT OR IGNORE INTO advchat_branches (session_id, branch_id, fork_kind, created_at, last_used_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        (session_id, branch_id, "root" if branch_id == MAIN else "derived", created, moment),
+    )
+
+
+def keep_emptied(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Keep a branch whose last item was popped: it is empty, not deleted."""
+    rest = connection.execute(
+        "SELECT 1 FROM message_structure WHERE session_id = ? AND branch_id = ? LIMIT 1",
+        (session_id, branch_id),
+    ).fetchone()
+    if rest is None:
+        add_missing(connection, session_id, branch_id, clock.now())
+        connection.execute(
+            "UPDATE advchat_branches SET gone = 0 WHERE session_id = ? AND branch_id = ?",
+            (session_id, branch_id),
+        )

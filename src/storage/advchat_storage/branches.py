@@ -1,0 +1,259 @@
+"""Branches: forked, switched, listed, deleted, binned, named.
+
+Functions take the plain connection first and run inside a transaction of the caller. A fork copies
+structure rows in one statement; messages are shared. Knows neither sessions nor the tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from advchat_storage import clock
+from advchat_storage.branch_rows import add_missing
+from advchat_storage.place import MAIN, Scope, require_branch
+
+ForkPoint = Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A branch to be made: where it parts from its source, and what it is called."""
+
+    source: str
+    turn: int
+    kind: ForkPoint = "before"
+    branch_id: str | None = None
+    """None generates an ID; one that was given must never have been used."""
+    title: str = ""
+    title_source: str = "none"
+
+
+def require_name(branch_id: str | None) -> None:
+    """Raise ``ValueError`` for a name without a visible character."""
+    if branch_id is not None and not branch_id.strip():
+        raise ValueError("Branch name cannot be empty")
+
+
+def fork(connection: sqlite3.Connection, scope: Scope, wanted: Fork) -> str:
+    """Make a branch that holds what came before (or up to and with) a user turn; gives its ID.
+
+    Raises ``ValueError`` when the source has no user message at that turn, or the ID was ever used.
+    """
+    session = scope.session_id
+    _require_user_turn(connection, session, wanted.source, wanted.turn)
+    branch_id = _reserve(connection, session, wanted)
+    moment = clock.now()
+    for branch in (wanted.source, MAIN):
+        add_missing(connection, session, branch, moment)
+    last = wanted.turn - 1 if wanted.kind == "before" else wanted.turn
+    connection.execute(_COPY, {"session": session, "source": wanted.source, "branch": branch_id, "last": last})
+    connection.execute(
+        "INSERT INTO advchat_branches (session_id, branch_id, parent, fork_turn, fork_kind, title, "
+        "title_source, created_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            session,
+            branch_id,
+            wanted.source,
+            last + 1,
+            wanted.kind,
+            wanted.title,
+            wanted.title_source,
+            moment,
+            moment,
+        ),
+    )
+    return branch_id
+
+
+def remember_current(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Keep which branch is current, for sessions that resume it."""
+    moment = clock.now()
+    connection.execute(
+        "INSERT INTO advchat_conversations (session_id, created_at, updated_at, current_branch) "
+        "VALUES (?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET current_branch = excluded.current_branch",
+        (session_id, moment, moment, branch_id),
+    )
+
+
+def leave(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Let ``main`` be the kept current branch where ``branch_id`` was."""
+    connection.execute(
+        "UPDATE advchat_conversations SET current_branch = 'main' WHERE session_id = ? AND current_branch = ?",
+        (session_id, branch_id),
+    )
+
+
+def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None:
+    """Remove a branch for good; messages that other branches show stay, and so does what was paid."""
+    place = {"session": scope.session_id, "branch": branch_id}
+    connection.execute(
+        "DELETE FROM advchat_turns WHERE session_id = :session AND message_id IN ("
+        "SELECT message_id FROM message_structure WHERE session_id = :session AND branch_id = :branch) "
+        f"AND {_SHOWN_NOWHERE_ELSE.format(message='advchat_turns.message_id')}",
+        place,
+    )
+    # Structure rows of these messages go with them, by their foreign key.
+    connection.execute(
+        f"DELETE FROM {scope.tables.messages} WHERE id IN ("
+        "SELECT message_id FROM message_structure WHERE session_id = :session AND branch_id = :branch) "
+        f"AND {_SHOWN_NOWHERE_ELSE.format(message=f'{scope.tables.messages}.id')}",
+        place,
+    )
+    for table in ("message_structure", "turn_usage", "advchat_drafts"):
+        connection.execute(f"DELETE FROM {table} WHERE session_id = :session AND branch_id = :branch", place)
+    connection.execute(
+        "UPDATE advchat_branches SET gone = 1 WHERE session_id = :session AND branch_id = :branch", place
+    )
+
+
+def listing(connection: sqlite3.Connection, session_id: str, current: str) -> list[dict[str, Any]]:
+    """Give the branches in order of creation, the bin left out, as the SDK's class shows them."""
+    recorded = {row[0]: row for row in connection.execute(_RECORDED, (session_id,))}
+    listed: list[tuple[tuple[bool, int, int], dict[str, Any]]] = []
+    for branch_id, messages, turns, row_id, created in connection.execute(_FILLED, {"session": session_id}):
+        known = recorded.pop(branch_id, None)
+        if known is None or known[1] is None or branch_id == MAIN:
+            made = row_id if known is None else min(row_id, known[4] + 1)
+            entry = _entry(branch_id, messages, turns, created, current)
+            listed.append(((branch_id != MAIN, made, known[5] if known else 0), entry))
+    for branch_id, binned_at, gone, created, made_after, order in recorded.values():
+        if not gone and binned_at is None:
+            entry = _entry(branch_id, 0, 0, created.replace("T", " ")[:19], current)
+            listed.append(((branch_id != MAIN, made_after + 1, order), entry))
+    listed.sort(key=lambda branch: branch[0])
+    return [entry for _, entry in listed]
+
+
+def _entry(branch_id: str, messages: int, turns: int | None, created: str, current: str) -> dict[str, Any]:
+    return {
+        "branch_id": branch_id,
+        "message_count": messages,
+        "user_turns": turns or 0,
+        "is_current": branch_id == current,
+        "created_at": created,
+    }
+
+
+def move_to_bin(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Put a branch into the bin: kept whole, left out of lists."""
+    if branch_id == MAIN:
+        raise ValueError("Cannot delete the 'main' branch")
+    _change(connection, session_id, branch_id, "binned_at = COALESCE(binned_at, :value)", clock.now())
+
+
+def restore(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Take a branch out of the bin."""
+    _change(connection, session_id, branch_id, "binned_at = :value", None)
+
+
+def rename(connection: sqlite3.Connection, session_id: str, branch_id: str, title: str, source: str) -> bool:
+    """Give a branch a title; False where an automatic title met one that somebody gave."""
+    condition = "" if source == "manual" else " AND title_source <> 'manual'"
+    return _change(
+        connection,
+        session_id,
+        branch_id,
+        "title = :value, title_source = :source",
+        title,
+        source=source,
+        condition=condition,
+    )
+
+
+def set_pinned(connection: sqlite3.Connection, session_id: str, branch_id: str, pinned: bool) -> None:
+    """Pin a branch, or let it go."""
+    _change(connection, session_id, branch_id, "pinned = :value", int(pinned))
+
+
+def set_unread(connection: sqlite3.Connection, session_id: str, branch_id: str, unread: bool) -> None:
+    """Mark that a branch has news nobody has seen, or that it was seen."""
+    _change(connection, session_id, branch_id, "unread = :value", int(unread))
+
+
+_COPY = """
+INSERT INTO message_structure (session_id, message_id, branch_id, message_type, sequence_number,
+    user_turn_number, branch_turn_number, tool_name)
+SELECT session_id, message_id, :branch, message_type,
+    (SELECT MAX(sequence_number) FROM message_structure WHERE session_id = :session)
+        + ROW_NUMBER() OVER (ORDER BY sequence_number),
+    user_turn_number, user_turn_number, tool_name
+FROM message_structure
+WHERE session_id = :session AND branch_id = :source AND user_turn_number <= :last
+ORDER BY sequence_number
+"""
+
+_SHOWN_NOWHERE_ELSE = """NOT EXISTS (
+    SELECT 1 FROM message_structure AS other WHERE other.message_id = {message}
+        AND NOT (other.session_id = :session AND other.branch_id = :branch)
+)"""
+
+# The index by turn has all that is grouped; a branch's first row is looked up once.
+_FILLED = """
+SELECT grouped.branch_id, grouped.messages, grouped.turns, first.id, first.created_at
+FROM (
+    SELECT branch_id, COUNT(*) AS messages, MAX(user_turn_number) AS turns
+    FROM message_structure WHERE session_id = :session GROUP BY branch_id
+) AS grouped
+CROSS JOIN message_structure AS first ON first.id = (
+    SELECT id FROM message_structure WHERE session_id = :session AND branch_id = grouped.branch_id
+    ORDER BY sequence_number LIMIT 1
+)
+"""
+
+_RECORDED = """
+SELECT branch_id, binned_at, gone, created_at, created_after, rowid FROM advchat_branches WHERE session_id = ?
+"""
+
+
+def _require_user_turn(connection: sqlite3.Connection, session_id: str, branch_id: str, turn: int) -> None:
+    row = connection.execute(
+        "SELECT 1 FROM message_structure WHERE session_id = ? AND branch_id = ? AND user_turn_number = ? "
+        "AND message_type = 'user' LIMIT 1",
+        (session_id, branch_id, turn),
+    ).fetchone()
+    if row is None:
+        raise ValueError(f"Turn {turn} does not contain a user message in branch '{branch_id}'")
+
+
+def _reserve(connection: sqlite3.Connection, session_id: str, wanted: Fork) -> str:
+    if wanted.branch_id is not None:
+        if not _take(connection, session_id, wanted.branch_id):
+            raise ValueError(f"Branch ID '{wanted.branch_id}' has already been used. Choose a new branch ID.")
+        return wanted.branch_id
+    stem = f"branch_{'from' if wanted.kind == 'before' else 'after'}_turn_{wanted.turn}_{int(time.time())}"
+    candidates = itertools.chain([stem], (f"{stem}_{number}" for number in itertools.count(2)))
+    return next(name for name in candidates if _take(connection, session_id, name))
+
+
+def _take(connection: sqlite3.Connection, session_id: str, branch_id: str) -> bool:
+    if branch_id == MAIN:
+        return False
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO branch_reservations (session_id, branch_id) VALUES (?, ?)",
+        (session_id, branch_id),
+    )
+    return cursor.rowcount == 1
+
+
+def _change(
+    connection: sqlite3.Connection,
+    session_id: str,
+    branch_id: str,
+    assignment: str,
+    value: str | int | None,
+    *,
+    source: str | None = None,
+    condition: str = "",
+) -> bool:
+    require_branch(connection, session_id, branch_id)
+    add_missing(connection, session_id, branch_id, clock.now())
+    cursor = connection.execute(
+        f"UPDATE advchat_branches SET {assignment} "
+        f"WHERE session_id = :session AND branch_id = :branch{condition}",
+        {"session": session_id, "branch": branch_id, "value": value, "source": source},
+    )
+    return cursor.rowcount == 1

@@ -1,0 +1,190 @@
+"""What every session does below its methods: holds its file, keeps its place, queues its work.
+
+Owns the session's position (current branch and clear generation) and the order of its writes. Knows no SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from advchat_storage.database import Database, settled
+from advchat_storage.migrations import early_problem, prepare
+from advchat_storage.opening import BUSY_SECONDS
+from advchat_storage.ownership import MESSAGES, SESSIONS, Tables, identifier_name
+from advchat_storage.place import MAIN, Position, Scope, resolve
+from advchat_storage.settings import Settings, may_log_model_data, settings_from
+from advchat_storage.wording import storable
+
+T = TypeVar("T")
+Change = Callable[[sqlite3.Connection, str], T]
+"""Work on a branch: ``change(connection, branch)``, in one transaction on the writer."""
+
+CLOSE_SECONDS_IN_LOOP = 0.2
+"""How long a plain ``close()`` may hold an event loop; it goes on by itself after that."""
+
+
+class SessionBase:
+    """A conversation in a file, and the branch that this object stands on."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        db_path: str | Path = ":memory:",
+        create_tables: bool = False,
+        logger: logging.Logger | None = None,
+        session_settings: Settings = None,
+        sessions_table: str = SESSIONS,
+        messages_table: str = MESSAGES,
+        resume_branch: bool = False,
+    ) -> None:
+        self.session_id = session_id
+        self.db_path = db_path
+        self.session_settings = settings_from(session_settings)
+        self.sessions_table = sessions_table
+        self.messages_table = messages_table
+        tables = Tables(identifier_name(sessions_table), identifier_name(messages_table))
+        problem = early_problem(str(db_path), tables=tables, create_tables=create_tables)
+        if problem is not None:
+            raise problem
+        self._scope = Scope(storable(session_id), tables)
+        self._logger = logger or logging.getLogger("advchat_storage.session")
+        self._position = Position(None if resume_branch else MAIN, None)
+        self._position_lock = threading.Lock()
+        ready = functools.partial(prepare, tables=tables, path=str(db_path), create_tables=create_tables)
+        self._database = Database.acquire(db_path, ready)
+
+    @property
+    def bound_branch(self) -> str | None:
+        """The branch that this session is bound to for life; None for one that can switch."""
+        return self._position.branch if self._position.bound else None
+
+    def on_branch(self, branch_id: str) -> Self:
+        """Give a session of the same conversation bound to one branch for life.
+
+        It ignores every switch. Once its branch is deleted, its operations raise ``ValueError``. The two are
+        closed independently.
+        """
+        self._require_open()
+        bound = object.__new__(type(self))
+        bound.__dict__.update(self.__dict__)
+        bound._position = Position(storable(branch_id), None, bound=True)
+        bound._position_lock = threading.Lock()
+        bound._database = self._database.share()
+        return bound
+
+    def close(self) -> Awaitable[None]:
+        """Give up the file after the work already queued; works called plainly, and may be awaited."""
+        closed = self._database.release()
+        if closed is not None:
+            with contextlib.suppress(TimeoutError):
+                closed.result(CLOSE_SECONDS_IN_LOOP if _in_event_loop() else BUSY_SECONDS)
+        return _Closing(closed)
+
+    async def __aenter__(self) -> Self:
+        self._require_open()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+    @property
+    def _current_branch_id(self) -> str:
+        return self._position.branch or MAIN
+
+    def _locked_connection(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Lend the writer's connection to the calling thread, between two writes."""
+        return self._require_open().locked()
+
+    def _get_connection(self) -> sqlite3.Connection:
+        return self._require_open().submit_bare(lambda connection: connection).result()
+
+    def _require_open(self) -> Database:
+        if self._database.released:
+            raise RuntimeError("This session is closed")
+        return self._database
+
+    def _queue(
+        self, change: Change[T], arrive: Callable[[T, Position], Position | None] | None = None
+    ) -> Future[T]:
+        """Reserve a place among the writes; the branch written is the one current at this call.
+
+        ``arrive`` tells from the result where the session stands once the change is committed.
+        """
+        database = self._require_open()
+        position = self._position
+        place = position
+
+        def transact(connection: sqlite3.Connection) -> T:
+            nonlocal place
+            place = self._place(connection, position)
+            return change(connection, place.branch or MAIN)
+
+        def move(result: T) -> None:
+            target = arrive(result, place) if arrive is not None else None
+            if target is not None and not position.bound:
+                with self._position_lock:
+                    self._position = target
+
+        return database.submit_write(transact, move)
+
+    async def _write(
+        self, change: Change[T], arrive: Callable[[T, Position], Position | None] | None = None
+    ) -> T:
+        return await settled(self._queue(change, arrive))
+
+    async def _read(self, query: Change[T], branch_id: str | None = None) -> T:
+        """Read a branch: the one named, else the current one."""
+        database = self._require_open()
+        position = self._position
+
+        def look(connection: sqlite3.Connection) -> T:
+            if branch_id is not None:
+                return query(connection, storable(branch_id))
+            return query(connection, self._place(connection, position).branch or MAIN)
+
+        return await database.read(look)
+
+    def _place(self, connection: sqlite3.Connection, position: Position) -> Position:
+        place = resolve(connection, self._scope, position)
+        if place != position:
+            with self._position_lock:
+                if self._position is position:
+                    self._position = place
+        return place
+
+    def _log_failure(self, what: str, error: BaseException) -> None:
+        """Log an error with its text only where the SDK's policy lets model data into logs."""
+        if not may_log_model_data():
+            self._logger.error("%s", what)
+            return
+        context = {"openai_agents_diagnostic_context": {"session_id": self.session_id}}
+        self._logger.error("%s", what, exc_info=error, extra=context)
+
+
+class _Closing:
+    """What ``close()`` gives: the closing goes on whether or not anybody awaits this."""
+
+    def __init__(self, closed: Future[None] | None) -> None:
+        self._closed = closed
+
+    def __await__(self) -> Generator[Any, None, None]:
+        if self._closed is not None and not self._closed.done():
+            yield from asyncio.shield(asyncio.wrap_future(self._closed)).__await__()
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

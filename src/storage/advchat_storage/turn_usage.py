@@ -1,0 +1,131 @@
+"""Usage per turn, as the SDK's class keeps it, and its way into the ledger.
+
+Owns ``turn_usage``. Functions take the plain connection first and run inside a transaction of the caller;
+``measured`` is pure. A second result in one turn replaces the row, as in the SDK; the ledger adds.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from advchat_storage.history import last_turn
+from advchat_storage.items import Json
+from advchat_storage.ledger import settle_usage
+from advchat_storage.place import Scope
+
+
+class HasUsage(Protocol):
+    """A run's result, or whatever carries the usage of a run that has none."""
+
+    @property
+    def context_wrapper(self) -> Json:
+        """Holds ``usage``, the SDK's ``Usage``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one run has used, taken at the moment of the call: the SDK goes on adding to its own object."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    input_details: str | None
+    output_details: str | None
+
+
+def measured(result: HasUsage) -> Measured | None:
+    """Read the usage of a run's result; None when it has none. Raises ``AttributeError`` for other objects."""
+    usage = result.context_wrapper.usage
+    if usage is None:
+        return None
+    return Measured(
+        requests=int(usage.requests or 0),
+        input_tokens=int(usage.input_tokens or 0),
+        output_tokens=int(usage.output_tokens or 0),
+        total_tokens=int(usage.total_tokens or 0),
+        input_details=_details(getattr(usage, "input_tokens_details", None)),
+        output_details=_details(getattr(usage, "output_tokens_details", None)),
+    )
+
+
+def store(connection: sqlite3.Connection, scope: Scope, branch: str, usage: Measured) -> None:
+    """Keep a run's usage on the branch's newest turn; an empty branch has none to keep it on."""
+    turn = last_turn(connection, scope.session_id, branch)
+    if turn is None:
+        return
+    connection.execute(
+        "INSERT OR REPLACE INTO turn_usage (session_id, branch_id, user_turn_number, requests, input_tokens, "
+        "output_tokens, total_tokens, input_tokens_details, output_tokens_details) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            scope.session_id,
+            branch,
+            turn,
+            usage.requests,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.total_tokens,
+            usage.input_details,
+            usage.output_details,
+        ),
+    )
+    settle_usage(connection, session_id=scope.session_id, branch_id=branch, turn=turn)
+
+
+def session_usage(connection: sqlite3.Connection, scope: Scope, branch: str | None) -> dict[str, int] | None:
+    """Sum the usage of a branch, or of all branches; None when there is none."""
+    condition = "" if branch is None else " AND branch_id = :branch"
+    row = connection.execute(
+        "SELECT COALESCE(SUM(requests), 0), COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), "
+        f"COALESCE(SUM(total_tokens), 0), COUNT(*) FROM turn_usage WHERE session_id = :session{condition}",
+        {"session": scope.session_id, "branch": branch},
+    ).fetchone()
+    return dict(zip((*_COUNTS, "total_turns"), row, strict=True)) if row[4] else None
+
+
+def turn_usage(
+    connection: sqlite3.Connection, scope: Scope, branch: str, turn: int | None
+) -> list[dict[str, Any]] | dict[str, Any]:
+    """Give the usage of every turn of a branch, or of one turn (``{}`` when it has none)."""
+    condition = "" if turn is None else " AND user_turn_number = :turn"
+    rows = connection.execute(
+        f"SELECT user_turn_number, {', '.join(_COUNTS)}, input_tokens_details, output_tokens_details "
+        f"FROM turn_usage WHERE session_id = :session AND branch_id = :branch{condition} "
+        "ORDER BY user_turn_number",
+        {"session": scope.session_id, "branch": branch, "turn": turn},
+    ).fetchall()
+    if turn is None:
+        return [{"user_turn_number": row[0], **_row(row)} for row in rows]
+    return _row(rows[0]) if rows else {}
+
+
+_COUNTS = ("requests", "input_tokens", "output_tokens", "total_tokens")
+
+
+def _row(row: tuple[Any, ...]) -> dict[str, Any]:
+    counts = dict(zip(_COUNTS, row[1:5], strict=True))
+    return {**counts, "input_tokens_details": _parsed(row[5]), "output_tokens_details": _parsed(row[6])}
+
+
+def _parsed(details: str | None) -> Json:
+    if not details:
+        return None
+    try:
+        return json.loads(details)
+    except (ValueError, TypeError):
+        return None
+
+
+def _details(details: Json) -> str | None:
+    """Give a usage object's details as JSON, whichever type the SDK or a caller used for them."""
+    if details is None:
+        return None
+    if isinstance(details, Mapping):
+        return json.dumps(dict(details))
+    dump = getattr(details, "model_dump", None)
+    return json.dumps(dump() if dump is not None else vars(details))
