@@ -182,9 +182,10 @@ def test_case_85_marks_and_newlines_are_tolerated(tmp_path: Path, raw: bytes) ->
         ('api = "chats"', 1, 'api must be "responses" or "chat", not \'chats\''),
         ("theme = 2026-11-29", 1, "not a date or time"),
         ('\nmodle = "a"', 2, "there is no setting 'modle'; did you mean 'model'?"),
-        ('base_url = "localhost:8080/v1"', 1, "base_url is no address; it looks like"),
+        ('base_url = "local host/v1"', 1, "base_url is no address; it looks like"),
+        ('base_url = "ftp://host/v1"', 1, "base_url is no address; it looks like"),
+        ('base_url = "http:///v1"', 1, "base_url is no address; it looks like"),
         ('base_url = "http://[::1"', 1, "base_url is no address"),
-        ('base_url = "https://h/v1/chat/completions"', 1, "base_url ends with /chat/completions"),
         ('[keys]\nturn.frok = "f"', 2, "there is no command 'turn.frok'; did you mean 'turn.fork'?"),
         ('[keys]\n"turn.fork" = "alt + f"', 2, "'alt + f' is no key"),
         ("[keys]\nturn.fork = [1]", 2, "turn.fork must be a key or a list of keys"),
@@ -217,4 +218,4 @@ def test_all_mistakes_are_told_at_once_in_order(tmp_path: Path) -> None:
 
 def test_bad_address_on_the_command_line_names_the_option(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^--base-url: is no address"):
-        load_config(write(tmp_path, ""), environ={}, base_url="nowhere")
+        load_config(write(tmp_path, ""), environ={}, base_url="no where")

@@ -255,18 +255,15 @@ def _read_price(section: Section) -> OwnPrice:
 
 
 def _url_mistake(url: str) -> str | None:
-    """Say what keeps ``url`` from being an endpoint's address, if anything does."""
+    """Say what keeps ``url`` from being an endpoint's address, if anything does; a bare host is one."""
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url if "://" in url else f"http://{url}")
         good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         good = False
-    if not good or any(character.isspace() for character in url):
-        return 'is no address; it looks like "https://host/v1" or "http://localhost:8080/v1"'
-    for ending in ("/chat/completions", "/responses"):
-        if parts.path.rstrip("/").endswith(ending):
-            return f"ends with {ending}; give only the part before it"
-    return None
+    if good and not any(character.isspace() or not character.isprintable() for character in url):
+        return None
+    return 'is no address; it looks like "https://host/v1" or "http://localhost:8080/v1"'
 
 
 def _key_mistake(key: str) -> str | None:

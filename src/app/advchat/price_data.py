@@ -99,18 +99,17 @@ class PriceData:
             raise UnknownPriceError(f"no price is known for {model}") from None
 
 
-def load_prices(directory: Path | None) -> PriceData:
+def load_prices(directory: Path) -> PriceData:
     """Import the library and read the copy kept in ``directory``, where there is a usable one.
 
     A copy fetched for another version of the library is passed over: the bundled data is newer.
     """
-    if directory is not None:
-        try:
-            kept = json.loads((directory / _FILE).read_text(encoding="utf-8"))
-            if kept["library"] == __version__:
-                return PriceData(_snapshot(kept["providers"]), f"{__version__}+{kept['fetched_at'][:10]}")
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
+    try:
+        kept = json.loads((directory / _FILE).read_text(encoding="utf-8"))
+        if kept["library"] == __version__:
+            return PriceData(_snapshot(kept["providers"]), f"{__version__}+{kept['fetched_at'][:10]}")
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
     return PriceData(get_snapshot(), __version__)
 
 

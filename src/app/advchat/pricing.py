@@ -8,21 +8,21 @@ database nor the screen.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advchat.config import OwnPrice
+from advchat.config import Config, OwnPrice, data_dir
 from advchat.price_values import PriceRow, PriceUpdateError, UnknownPriceError, Usage
 from advchat_storage.models import RequestRecord
 
 if TYPE_CHECKING:
     from advchat.price_data import PriceData
 
-__all__ = ["FREE_PROVIDERS", "PriceRow", "PriceUpdateError", "Pricer", "Repricing"]
+__all__ = ["FREE_PROVIDERS", "PriceRow", "PriceUpdateError", "Pricing", "Repricing"]
 
 FREE_PROVIDERS = frozenset({"local", "tour"})
 """What runs on this machine by our own doing. Any other endpoint, loopback too, has a price."""
@@ -49,15 +49,16 @@ class Repricing:
         return self.request_id, self.cost_nano, self.price_source, self.price_version, self.price_note
 
 
-class Pricer:
+class Pricing:
     """Prices requests by the user's own prices and the library's data.
 
-    Usable from any thread. The data is loaded on first use, or by ``load`` in a thread before that.
+    Usable from any thread. The data is loaded on first use, or by ``load`` in a thread before that; a newer
+    copy of it is kept in ``directory``, the program's data directory unless another is given.
     """
 
-    def __init__(self, own: Mapping[str, OwnPrice] | None = None, *, directory: Path | None = None) -> None:
-        self._own = {name.lower(): price for name, price in (own or {}).items()}
-        self._directory = directory
+    def __init__(self, config: Config | None = None, *, directory: Path | None = None) -> None:
+        self._own = dict(config.prices) if config else {}
+        self._directory = directory or data_dir()
         self._data: PriceData | None = None
         self._lock = threading.Lock()
 
@@ -80,8 +81,6 @@ class Pricer:
 
         Raises PriceUpdateError; the data in use then stays.
         """
-        if self._directory is None:
-            raise PriceUpdateError("there is no directory to keep new prices in")
         from advchat.price_data import fetch_prices  # noqa: PLC0415 - costs the first frame 0.15 s
 
         data = fetch_prices(self._directory, url)
