@@ -58,6 +58,9 @@ class Actions(Protocol):
     async def sibling(self, step: int) -> None:
         """Show the next (1) or previous (-1) branch under the same parent."""
 
+    async def sibling_at(self, turn: int, step: int) -> None:
+        """Show the next or previous of the branches that part at the turn."""
+
     async def parent(self) -> None:
         """Show the branch that this one was forked from."""
 
@@ -70,8 +73,11 @@ class Actions(Protocol):
     async def delete_branch(self, branch: str) -> None:
         """Put a branch and what was forked from it into the bin."""
 
-    async def undo(self) -> None:
-        """Take the last deletion or renaming back."""
+    async def restore_branch(self, branch_id: str) -> None:
+        """Take a branch out of the bin."""
+
+    async def undo(self) -> str:
+        """Take the last change to the branches back and return what it was, for a person."""
 
     async def new_conversation(self, title: str = "") -> None:
         """Begin a conversation and show it."""

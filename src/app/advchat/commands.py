@@ -272,11 +272,9 @@ def in_scope(*scopes: Scope) -> Iterable[Command]:
     return (command for command in COMMANDS if command.scope in scopes)
 
 
-def keys_of(command: Command, overrides: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Tell the keys in force: the config's (separated by commas, empty for none) or the built-in ones."""
-    if overrides is not None and command.id in overrides:
-        return tuple(key for key in (part.strip() for part in overrides[command.id].split(",")) if key)
-    return command.keys
+def keys_of(command: Command, overrides: Mapping[str, tuple[str, ...]] | None = None) -> tuple[str, ...]:
+    """Tell the keys in force: the config's (an empty tuple takes them away) or the built-in ones."""
+    return (overrides or {}).get(command.id, command.keys)
 
 
 def key_label(key: str) -> str:
@@ -286,7 +284,7 @@ def key_label(key: str) -> str:
     return "+".join([*(_KEY_WORDS.get(part, part.title()) for part in modifiers), word])
 
 
-def key_problems(overrides: Mapping[str, str]) -> list[str]:
+def key_problems(overrides: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Name each mistake of the config's keys: unknown commands, and a key that two commands share."""
     problems = [f"keys.{name}: no such command" for name in overrides if name not in BY_ID]
     for scope in SCOPES:
@@ -306,7 +304,7 @@ def completions(text: str) -> list[Command]:
     return [command for name, command in sorted(BY_SLASH.items()) if name.startswith(text[1:])]
 
 
-def markdown(overrides: Mapping[str, str] | None = None) -> str:
+def markdown(overrides: Mapping[str, tuple[str, ...]] | None = None) -> str:
     """Write the tables of keys and slash commands for the docs and the help screen, as Markdown."""
     parts: list[str] = []
     for scope, heading in SCOPES.items():

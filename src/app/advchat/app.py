@@ -1,0 +1,181 @@
+"""The program as Textual runs it.
+
+Owns starting and leaving, signals, themes, the clipboard, and what happens when something of our own breaks.
+What is shown and done is the screens'; who acts is handed in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.driver import Driver
+
+from advchat.actions import Actions
+from advchat.screens.main import MainScreen
+from advchat.themes import DARK, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from advchat.config import Config
+
+log = logging.getLogger(__name__)
+
+_SAVE = 0.8
+_CLOSE = 1.5
+"""Seconds that saving and closing may take when leaving."""
+
+
+class AdvchatApp(App[int]):
+    """The chat."""
+
+    TITLE = "advchat"
+    CSS_PATH = "advchat.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+    """None: every key is a command's, and commands are the screens'."""
+
+    def __init__(
+        self,
+        make_actions: Callable[[], Actions],
+        *,
+        theme: str | None = None,
+        keys: Mapping[str, tuple[str, ...]] | None = None,
+        log_file: Path | None = None,
+    ) -> None:
+        super().__init__()
+        for known in THEMES.values():
+            self.register_theme(known)
+        self.theme = THEMES.get(theme or "", DARK).name
+        self._make_actions = make_actions
+        self._keys = dict(keys or {})
+        self._log_file = log_file
+        self._left = False
+        self.fault = ""
+        """One line about a fault of our own that ended the program."""
+        self.set_keymap({command: ",".join(chosen) for command, chosen in self._keys.items()})
+
+    def get_default_screen(self) -> MainScreen:
+        """Make the main screen the first one, so that the first frame is the real one."""
+        self.actions = self._make_actions()
+        return MainScreen(self.actions, self._keys, self._log_file)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Use our driver for Unix terminals and Textual's for all else."""
+        chosen = super().get_driver_class()
+        if sys.platform != "win32" and chosen.__name__ == "LinuxDriver":
+            # Late: it imports what only Unix has.
+            from advchat.terminal.driver import TerminalDriver  # noqa: PLC0415
+
+            return TerminalDriver
+        return chosen
+
+    @property
+    def main(self) -> MainScreen:
+        """The screen under all others."""
+        return cast("MainScreen", self.screen_stack[0])
+
+    def on_mount(self) -> None:
+        """Leave in good order when told to by a signal."""
+        if sys.platform == "win32" or self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self._signalled, number)
+        self.app_resume_signal.subscribe(self, lambda _: self._repaint())
+
+    # Leaving
+
+    def leave(self, code: int = 0) -> None:
+        """Save, close and go."""
+        if not self._left:
+            self._left = True
+            self.run_worker(self._leave(code), group="leave", exit_on_error=False)
+
+    def action_leave(self) -> None:
+        """Quit from any screen, as the main screen does."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        self.main.action_command("app.quit")
+
+    def give_up(self, cause: str) -> None:
+        """Leave with one line to say on the way out."""
+        self.fault = cause
+        self.leave(1)
+
+    def _signalled(self, number: int) -> None:
+        self.leave(128 + number)
+
+    def terminal_gone(self) -> None:
+        """Leave, because nobody can see the screen any more."""
+        self.leave(128 + signal.SIGHUP)
+
+    async def _leave(self, code: int) -> None:
+        for step, seconds in ((self._save, _SAVE), (self.actions.close, _CLOSE)):
+            try:
+                await asyncio.wait_for(step(), seconds)
+            except Exception:
+                log.exception("leaving: %s failed", step.__qualname__)
+        self.exit(code, return_code=code)
+
+    async def _save(self) -> None:
+        await self.main.line.done()
+        await self.main.drafts.save()
+
+    # The terminal
+
+    def suspend_to_shell(self) -> None:
+        """Stop the process as Ctrl+Z does, where a shell is there to go on from."""
+        if os.getsid(0) == os.getpid():
+            self.main.complain("There is no shell to return to: this terminal runs advchat alone.")
+            return
+        self.action_suspend_process()
+
+    def _repaint(self) -> None:
+        self.screen.refresh(layout=True)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put text on the clipboard by every means there is, and tell what is known of it."""
+        super().copy_to_clipboard(text)
+        self.run_worker(self._copy(text), group="copy", exit_on_error=False)
+
+    async def _copy(self, text: str) -> None:
+        # Late: copying starts processes, which the first frame has no use for.
+        from advchat.terminal import clipboard  # noqa: PLC0415
+
+        self.main.notice.say(await clipboard.copy(text))
+
+    def change_theme(self) -> None:
+        """Change between dark and light."""
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+
+    # Faults
+
+    def _fatal_error(self) -> None:
+        """End after a fault of our own: one line for the user, the traceback into the log.
+
+        Textual would print the traceback with every local variable, among them keys and prompts.
+        """
+        error = sys.exc_info()[1]
+        log.critical("advchat ended by a fault of its own", exc_info=error)
+        where = f" The details are in {self._log_file}." if self._log_file is not None else ""
+        self.fault = f"advchat ended by a fault of its own ({type(error).__name__}).{where}"
+        self._close_messages_no_wait()
+
+
+def run_app(make_actions: Callable[[], Actions], config: Config) -> int:
+    """Run the program until it is left and return its exit status."""
+    from advchat.config import log_file  # noqa: PLC0415 - its module is the caller's to load
+
+    app = AdvchatApp(make_actions, theme=config.theme, keys=config.keys, log_file=log_file())
+    code = app.run()
+    if app.fault:
+        print(app.fault, file=sys.stderr)  # noqa: T201 - the screen is gone, this is the last word
+    return app.return_code or code or 0

@@ -1,0 +1,192 @@
+"""Where prompts are typed.
+
+Owns typing, pasting, drawing and growing of the text, and nothing of what becomes of it: Enter posts
+``Submitted`` and the text stays until the screen takes it. Text is neutralised as it comes in, so that what
+is seen is what is sent.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.document._document import Selection
+from textual.expand_tabs import expand_tabs_inline
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets._text_area import TextArea
+
+from advchat.bindings import bindings
+from advchat.text import clean, one_line
+
+
+def typed(text: str) -> str:
+    """Make text fit for the composer: line ends as newlines, tabs kept, all else neutralised."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "\t".join(clean(part) for part in text.split("\t"))
+
+
+class Composer(TextArea):
+    """A text field of several lines in which Enter sends."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("composer"),
+        Binding("up", "up", "Up", show=False),
+        Binding("down", "down", "Down", show=False),
+        Binding("ctrl+y", "redo", "Redo", show=False),
+    ]
+    """Sending, new lines, the editor, undo. Ctrl+Z is left to suspending."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"composer--hint"}
+
+    DEFAULT_CSS = """
+    Composer {
+        height: auto;
+        min-height: 1;
+        border: none;
+        padding: 0 1;
+        background: $background;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; }
+        & > .composer--hint { color: $quiet; }
+        & .text-area--cursor-line { background: transparent; }
+        & .text-area--selection { background: $input-selection-background; }
+        & .text-area--cursor { color: $background; background: $foreground; text-style: none; }
+    }
+    """
+
+    hint: str = "Write a prompt. Enter sends, Ctrl+J begins a new line, / lists commands."
+    """Said while it is empty."""
+
+    class Submitted(Message):
+        """The user wants the text sent, or run as a slash command."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class Stepped(Message):
+        """Up or down was pressed where the cursor cannot go further."""
+
+        def __init__(self, step: int) -> None:
+            self.step = step
+            super().__init__()
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own parameter name
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False)
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    def put(self, text: str) -> None:
+        """Replace the whole text and put the cursor at its end; undo brings the old text back."""
+        self.replace(typed(text), (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def load(self, text: str) -> None:
+        """Replace the whole text for another place's; what was typed before is not part of its undoing."""
+        self.load_text(typed(text))
+        self.move_cursor(self.document.end)
+
+    def add(self, text: str) -> None:
+        """Insert text at the cursor."""
+        result = self.replace(typed(text), *self.selection)
+        self.move_cursor(result.end_location)
+
+    async def _on_key(self, event: events.Key) -> None:
+        # TextArea takes Enter for a new line; here it is a key like any other, bound by the registry.
+        if event.key == "enter":
+            event.prevent_default()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        self.history.checkpoint()
+        self.add(event.text)
+        self.history.checkpoint()
+
+    def action_up(self) -> None:
+        """Move up, or tell that there is nothing above."""
+        if self.navigator.is_first_wrapped_line(self.cursor_location):
+            self.post_message(self.Stepped(-1))
+        else:
+            self.action_cursor_up()
+
+    def action_down(self) -> None:
+        """Move down, or tell that there is nothing below."""
+        if self.navigator.is_last_wrapped_line(self.cursor_location):
+            self.post_message(self.Stepped(1))
+        else:
+            self.action_cursor_down()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row. TextArea's own drawing styles a whole line per row, which a huge paste makes slow."""
+        width = self.scrollable_content_region.width
+        base = self.rich_style
+        row = y + round(self.scroll_y)
+        rows = self.wrapped_document._offset_to_line_info
+        if not self.text:
+            return self._hint(y, width, base)
+        if row >= len(rows):
+            return Strip.blank(width, base)
+        line_index, section = rows[row]
+        line = self.document.get_line(line_index)
+        breaks = self.wrapped_document.get_offsets(line_index)
+        start = breaks[section - 1] if section else 0
+        last = section >= len(breaks)
+        end = len(line) if last else breaks[section]
+        segments = self._styled(line_index, line[start:end], start, last=last, base=base)
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _hint(self, y: int, width: int, base: Style) -> Strip:
+        if y:
+            return Strip.blank(width, base)
+        quiet = base + self.get_component_rich_style("composer--hint", partial=True)
+        text = one_line(self.hint, width)
+        cursor = self._cursor_style(base) if self._draw_cursor else quiet
+        return Strip([Segment(text[:1] or " ", cursor), Segment(text[1:], quiet)]).adjust_cell_length(
+            width, base
+        )
+
+    def _cursor_style(self, base: Style) -> Style:
+        return base + self.get_component_rich_style("text-area--cursor", partial=True)
+
+    def _styled(self, row: int, text: str, start: int, *, last: bool, base: Style) -> list[Segment]:
+        """Cut a row's text at the selection and the cursor, and style the pieces."""
+        marks = _marks(self.selection, row, start, len(text))
+        at = self.selection.end[1] - start if self.selection.end[0] == row else -1
+        shown = self._draw_cursor and (0 <= at < len(text) or (last and at == len(text)))
+        if shown and at == len(text):
+            text += " "
+        edges = sorted({0, len(text), *marks, *((at, at + 1) if shown else ())})
+        selected = base + self.get_component_rich_style("text-area--selection", partial=True)
+        segments: list[Segment] = []
+        column = 0
+        for left, right in pairwise(edges):
+            inside = bool(marks) and marks[0] <= left < marks[1]
+            style = self._cursor_style(base) if shown and left == at else selected if inside else base
+            piece = _expanded(text[left:right], column, self.indent_width)
+            column += cell_len(piece)
+            segments.append(Segment(piece, style))
+        return segments
+
+
+def _marks(selection: Selection, row: int, start: int, length: int) -> tuple[int, ...]:
+    """Tell from where to where the row's text is selected; empty if it is not."""
+    top, bottom = sorted(selection)
+    if top == bottom or not top[0] <= row <= bottom[0]:
+        return ()
+    left = max(0, top[1] - start) if row == top[0] else 0
+    right = min(length, bottom[1] - start) if row == bottom[0] else length
+    return (left, right) if left < right else ()
+
+
+def _expanded(text: str, column: int, tab: int) -> str:
+    """Expand tabs as if the text began at that column."""
+    if "\t" not in text:
+        return text
+    return expand_tabs_inline(" " * (column % tab) + text, tab)[column % tab :]

@@ -1,0 +1,211 @@
+"""The usage panel: sums, context gauge, a bar per turn.
+
+Owns the scrolling view over the lines that ``usage_lines`` and ``usage_bars`` make, and moving along the
+bars. The numbers come ready-made in the snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from advchat.bindings import bindings
+from advchat.state import UsageView
+from advchat.widgets import usage_bars
+from advchat.widgets.numbers import count, money
+from advchat.widgets.usage_lines import Line, lines
+
+_CHART = 6
+"""Rows of the chart."""
+
+
+class UsagePanel(ScrollView, can_focus=True):
+    """What the turn, the branch and everything cost; left and right move along the bars."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("usage"),
+        Binding("home", "bar(0)", "First", show=False),
+        Binding("end", "bar(-1)", "Last", show=False),
+        Binding("up,k", "scroll_up", "Up", show=False),
+        Binding("down,j", "scroll_down", "Down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+    ]
+    """Moving along the bars and scrolling."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"usage--{name}"
+        for name in (
+            "quiet",
+            "accent",
+            "good",
+            "warn",
+            "bad",
+            "rule",
+            "strong",
+            "cached",
+            "input",
+            "output",
+            "cost",
+        )
+    }
+
+    DEFAULT_CSS = """
+    UsagePanel {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        & > .usage--quiet { color: $quiet; }
+        & > .usage--accent { color: $accent; }
+        & > .usage--good { color: $success; }
+        & > .usage--warn { color: $warning; }
+        & > .usage--bad { color: $error; }
+        & > .usage--rule { color: $rule; }
+        & > .usage--strong { text-style: bold; }
+        & > .usage--cached { color: $bar-cached; }
+        & > .usage--input { color: $bar-input; }
+        & > .usage--output { color: $bar-output; }
+        & > .usage--cost { color: $warning; text-style: bold; }
+    }
+    """
+
+    bar: reactive[int] = reactive(-1)
+    """Position of the bar that is spoken of; -1 follows the newest."""
+
+    class TurnPicked(Message):
+        """The user moved to another turn's bar."""
+
+        def __init__(self, turn: int) -> None:
+            self.turn = turn
+            super().__init__()
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own parameter name
+        super().__init__(id=id)
+        self._view = UsageView()
+        self._lines: list[list[Segment]] = []
+
+    def show(self, view: UsageView) -> None:
+        """Show these numbers."""
+        if view != self._view or not self._lines:
+            self._view = view
+            if self.bar >= len(view.bars):
+                self.bar = -1
+            self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lay out anew for the width."""
+        self._lay_out()
+
+    def notify_style_update(self) -> None:
+        """Lay out anew in the new theme's colours."""
+        super().notify_style_update()
+        if self.is_mounted:
+            self._lay_out()
+
+    def watch_bar(self) -> None:
+        """Light the bar."""
+        self._lay_out()
+
+    def step(self, by: int) -> None:
+        """Move along the bars and tell which turn that is."""
+        total = len(self._view.bars)
+        if total:
+            self.bar = max(0, min(total - 1, self._place + by))
+            self.post_message(self.TurnPicked(self._view.bars[self.bar].turn))
+
+    def action_bar(self, place: int) -> None:
+        """Move to the first or the last bar."""
+        self.step((0 if place == 0 else len(self._view.bars)) - self._place)
+
+    @property
+    def _place(self) -> int:
+        return self.bar if self.bar >= 0 else len(self._view.bars) - 1
+
+    def on_click(self, event: events.Click) -> None:
+        """Take a click on a bar for a move to it."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        line = offset.y + round(self.scroll_y)
+        first, stop = self._window()
+        place = first + offset.x - 1
+        if line < _CHART + 2 and first <= place < stop:
+            self.step(place - self._place)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the window."""
+        width = self.scrollable_content_region.width
+        line = y + round(self.scroll_y)
+        if line >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        return Strip(self._lines[line]).adjust_cell_length(width, self.rich_style)
+
+    def _window(self) -> tuple[int, int]:
+        columns = max(1, self.scrollable_content_region.width - 2)
+        return usage_bars.window(len(self._view.bars), columns, self._place)
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        words = lines(self._view, width)
+        self._lines = [*self._chart(width), *(self._segments(line) for line in words)]
+        self.virtual_size = Size(0, len(self._lines))
+        self.refresh()
+
+    def _part(self, name: str) -> Style:
+        return self.get_component_rich_style(f"usage--{name}", partial=True)
+
+    def _segments(self, line: Line) -> list[Segment]:
+        base = self.rich_style
+        return [Segment(text, base + self._part(name) if name else base) for text, name in line]
+
+    def _chart(self, width: int) -> list[list[Segment]]:
+        bars = self._view.bars
+        if not bars:
+            return []
+        first, stop = self._window()
+        rows = usage_bars.chart(bars[first:stop], _CHART)
+        base = self.rich_style
+        drawn = [
+            [Segment(" ", base), *(Segment(ink, self._ink(name, ground)) for ink, name, ground in row)]
+            for row in rows
+        ]
+        lit = self._place - first
+        marker = [(" " * (lit + 1), ""), ("▲", "accent")]
+        return [*drawn, self._segments(tuple(marker)), *map(self._segments, self._legend(width)), []]
+
+    def _ink(self, name: str, ground: str) -> Style:
+        style = self.rich_style + (self._part(name) if name else Style.null())
+        return style + Style(bgcolor=self._part(ground).color) if ground else style
+
+    def _legend(self, width: int) -> Sequence[Line]:
+        bar = self._view.bars[self._place]
+        cost = money(bar.cost_nano, 9) if bar.known else "unknown"
+        told = f"{count(bar.input_tokens, 9)} in, {count(bar.output_tokens, 9)} out" if bar.known else "unknown"
+        legend = (
+            (" ", ""),
+            ("■", "cached"),
+            (" cached ", "quiet"),
+            ("■", "input"),
+            (" input ", "quiet"),
+            ("■", "output"),
+            (" output ", "quiet"),
+            ("•", "cost"),
+            (" cost", "quiet"),
+        )
+        return (
+            ((f" turn {bar.turn}: ", "accent"), (told, ""), (f" · {cost}", "quiet")),
+            legend if width >= 34 else (),
+        )
