@@ -37,6 +37,8 @@ from advchat.models.local_server import threads
 
 FILE = ModelFile("nothing==0", "tiny.gguf", 4, hashlib.sha256(b"GGUF").hexdigest(), 4)
 
+HANG = "import threading; threading.Event().wait()"
+
 FAKE = """
 import os
 class CommonParams:
