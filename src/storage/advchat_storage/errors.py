@@ -49,3 +49,7 @@ class LockedError(StorageError):
 
 class CannotOpenError(StorageError):
     """The file could not be opened or created at all."""
+
+
+class BranchBusyError(StorageError):
+    """Another process is answering on this branch."""

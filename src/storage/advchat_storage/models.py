@@ -153,6 +153,8 @@ class RequestRecord:
     """Names of the tools that the response called, in order, repeated per call."""
     conversation_id: str | None = None
     """Filled in by the store on reading; a session records into its own conversation."""
+    requests: int = 1
+    """How many requests the row stands for: more than one only where the SDK's own class kept a sum."""
 
 
 @dataclass(frozen=True, slots=True)

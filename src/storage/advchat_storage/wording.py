@@ -6,7 +6,6 @@ comparable. Pure; knows neither SQL nor the screen.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Mapping
 from typing import Literal
@@ -65,14 +64,6 @@ def content_text(content: object) -> str:
     return "\n".join(text for part in content if (text := _part_text(part)))
 
 
-def parsed(message_data: str) -> object:
-    """Parse a stored item; None when the row is not JSON."""
-    try:
-        return json.loads(message_data)
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
 def _part_text(part: object) -> str:
     if isinstance(part, str):
         return part
@@ -81,3 +72,39 @@ def _part_text(part: object) -> str:
             if isinstance(part.get(key), str):
                 return str(part[key])
     return ""
+
+
+def excerpt(text: str, term: str, width: int) -> tuple[str, tuple[int, int]]:
+    """Give text around the first place of ``term`` (folded), on one line, and where the term is in it."""
+    shown = unicodedata.normalize("NFC", storable(text)).replace("\0", "\ufffd")
+    start, end = _span(shown, term)
+    first = max(0, start - max(0, width - (end - start)) // 3)
+    last = max(end, first + width)
+    before = _flat(shown[first:start]).lstrip() if first == 0 else "…" + _flat(shown[first:start]).lstrip()
+    match = _flat(shown[start:end])
+    after = _flat(shown[end:last]).rstrip() + ("…" if last < len(shown) else "")
+    return before + match + after, (len(before), len(before) + len(match))
+
+
+def _span(text: str, term: str) -> tuple[int, int]:
+    """Give where ``term`` (folded) is in ``text``; one letter may fold to several."""
+    whole = folded(text)
+    place = whole.find(term)
+    if place < 0:
+        return 0, 0
+    if len(whole) == len(text):
+        return place, place + len(term)
+    start = end = length = 0
+    for index, letter in enumerate(text):
+        if length <= place:
+            start = index
+        length += len(letter.casefold())
+        end = index + 1
+        if length >= place + len(term):
+            break
+    return start, end
+
+
+def _flat(text: str) -> str:
+    """Give ``text`` with each white-space character as a space, the length unchanged."""
+    return "".join(" " if letter.isspace() else letter for letter in text)

@@ -1,0 +1,73 @@
+"""The search index kept up in the background, a batch at a time between the writes of others.
+
+Owns when the index is fed. A failure (a full disk, a lock) costs nothing but speed: searches read what the
+index lacks. Knows neither the index's tables nor any event loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from concurrent.futures import Future
+
+from advchat_storage.database import Database
+from advchat_storage.ownership import Tables, owner_of
+from advchat_storage.search_index import pending, sweep, take_in
+
+_log = logging.getLogger(__name__)
+
+
+class IndexUpkeep:
+    """Feeds the index of one store's file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._under_way = False
+        self._stopped = False
+        self._sweeping = False
+
+    def start(self, *, sweeping: bool = False) -> None:
+        """Take in what is waiting, in the background, and with ``sweeping`` take out what is gone."""
+        with self._lock:
+            self._sweeping = self._sweeping or sweeping
+            if self._under_way or self._stopped:
+                return
+            self._under_way = True
+        self._queue_step()
+
+    def stop(self) -> None:
+        """Queue no further batch; the one under way is finished."""
+        with self._lock:
+            self._stopped = True
+
+    def _queue_step(self) -> None:
+        try:
+            self._database.submit_write(self._step).add_done_callback(self._after_step)
+        except RuntimeError:
+            self._rest()
+
+    def _after_step(self, step: Future[bool]) -> None:
+        error = step.exception()
+        if error is not None:
+            _log.info("The search index was not brought up to date: %s", type(error).__name__)
+        with self._lock:
+            goes_on = error is None and step.result() and not self._stopped
+        if goes_on:
+            self._queue_step()
+        else:
+            self._rest()
+
+    def _rest(self) -> None:
+        with self._lock:
+            self._under_way = False
+
+    def _step(self, connection: sqlite3.Connection) -> bool:
+        """Do one batch; gives whether there is more to do."""
+        tables = owner_of(connection) or Tables()
+        if pending(connection, tables=tables) and take_in(connection, tables=tables):
+            return True
+        if self._sweeping:
+            self._sweeping = sweep(connection, tables=tables) > 0
+        return self._sweeping
