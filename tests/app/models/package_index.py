@@ -35,6 +35,7 @@ class PackageIndex:
         self.gate.set()
         self.half_sent = threading.Event()
         self.url = ""
+        self.downloads = 0
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         if handler.path == f"/simple/{PACKAGE}/":
@@ -45,6 +46,7 @@ class PackageIndex:
             self._head(handler, 200, "application/octet-stream", len(self.wheel))
             half = len(self.wheel) // 2
             handler.wfile.write(self.wheel[:half])
+            self.downloads += 1
             self.half_sent.set()
             self.gate.wait(60)
             handler.wfile.write(self.wheel[half:])

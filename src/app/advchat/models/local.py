@@ -70,6 +70,7 @@ class LocalModel:
         self._directory = data_dir / "models"
         self._file = file
         self._lock = asyncio.Lock()
+        self._downloading = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._endpoint: LocalEndpoint | None = None
         self._draining: tuple[asyncio.Task[None], ...] = ()
@@ -102,8 +103,9 @@ class LocalModel:
 
         Raises LocalModelError with one line. Does nothing when the file is there.
         """
-        if not self.downloaded():
-            await download(self._file, self._directory, progress)
+        async with self._downloading:
+            if not self.downloaded():
+                await download(self._file, self._directory, progress)
 
     async def start(self) -> LocalEndpoint:
         """Run the model unless it runs, and return where it is asked; takes 1 to 3 seconds.

@@ -32,6 +32,9 @@ _STALE_SECONDS = 24 * 3600
 _DOWNLOAD_SHARE = 0.9
 """The part of the progress that the download makes; unpacking and checking is the rest."""
 
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What a full disk or a full share of it answers; Windows knows no shares."""
+
 _PIP_OPTIONS = (
     "--no-deps",
     "--only-binary=:all:",
@@ -240,6 +243,6 @@ def _copy(archive: zipfile.ZipFile, entry: str, target: Path, limit: int, stop: 
 
 
 def _disk_error(error: OSError, directory: Path) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    if error.errno in _FULL:
         return f"the disk is full; make room in {directory} and try again"
     return f"the model cannot be kept in {directory}: {error.strerror or error}"
