@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from advchat.config import Config, OwnPrice, data_dir
 from advchat.price_values import PriceRow, PriceUpdateError, UnknownPriceError, Usage
-from advchat_storage.models import RequestRecord
+from advchat_storage import PriceChange, RequestRecord
 
 if TYPE_CHECKING:
     from advchat.price_data import PriceData
@@ -44,9 +44,11 @@ class Repricing:
     price_note: str | None
 
     @property
-    def change(self) -> tuple[str, int, str | None, str | None, str | None]:
+    def change(self) -> PriceChange:
         """As ``Store.reprice`` takes it."""
-        return self.request_id, self.cost_nano, self.price_source, self.price_version, self.price_note
+        return PriceChange(
+            self.request_id, self.cost_nano, self.price_source, self.price_version, self.price_note
+        )
 
 
 class Pricing:
