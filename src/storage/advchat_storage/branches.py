@@ -151,8 +151,11 @@ def restore(connection: sqlite3.Connection, session_id: str, branch_id: str) -> 
 
 
 def rename(connection: sqlite3.Connection, session_id: str, branch_id: str, title: str, source: str) -> bool:
-    """Give a branch a title; False where an automatic title met one that somebody gave."""
-    condition = "" if source == "manual" else " AND title_source <> 'manual'"
+    """Give a branch a title; False where an automatic title met one that somebody gave.
+
+    ``none`` gives an untitled branch its state back.
+    """
+    condition = " AND title_source <> 'manual'" if source == "auto" else ""
     return _change(
         connection,
         session_id,
@@ -167,6 +170,11 @@ def rename(connection: sqlite3.Connection, session_id: str, branch_id: str, titl
 def set_pinned(connection: sqlite3.Connection, session_id: str, branch_id: str, pinned: bool) -> None:
     """Pin a branch, or let it go."""
     _change(connection, session_id, branch_id, "pinned = :value", int(pinned))
+
+
+def set_budget(connection: sqlite3.Connection, session_id: str, branch_id: str, nano: int | None) -> None:
+    """Limit a branch's own spend, in nano-dollars, or lift the limit."""
+    _change(connection, session_id, branch_id, "budget_nano = :value", nano)
 
 
 def set_unread(connection: sqlite3.Connection, session_id: str, branch_id: str, unread: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from advchat_storage.history import Row, append, last_turn
+from advchat_storage.history import Row, append, last_turn, pop
 from advchat_storage.ledger import first_message
 from advchat_storage.place import Scope, require_branch
 
@@ -24,6 +24,15 @@ def carry(connection: sqlite3.Connection, scope: Scope, source: str, turns: Sequ
     for turn, rows in copies:
         append(connection, scope, target, rows)
         _note(connection, scope, target, f"from turn {turn} of {source}")
+
+
+def drop_last(connection: sqlite3.Connection, scope: Scope, branch: str, count: int) -> None:
+    """Remove the newest ``count`` turns of a branch. Raises ``ValueError`` for an unknown branch."""
+    require_branch(connection, scope.session_id, branch)
+    for _ in range(count):
+        turn = last_turn(connection, scope.session_id, branch)
+        while turn and last_turn(connection, scope.session_id, branch) == turn:
+            pop(connection, scope, branch)
 
 
 def _rows(connection: sqlite3.Connection, scope: Scope, branch: str, turn: int) -> list[Row]:

@@ -10,7 +10,7 @@ import sqlite3
 from advchat_storage.conversations import ensure_conversation, name_after_first_prompt
 from advchat_storage.drafts import forget_draft
 from advchat_storage.errors import BranchBusyError
-from advchat_storage.history import append, rows_of
+from advchat_storage.history import append, last_turn, rows_of
 from advchat_storage.journal_rows import add_entry, entries, entry, remove_entry
 from advchat_storage.ledger import first_message
 from advchat_storage.models import Item, JournalEntry, RunStatus
@@ -21,11 +21,12 @@ from advchat_storage.turn_states import set_turn_status
 
 
 def begin_run(
-    connection: sqlite3.Connection, *, scope: Scope, run_id: str, branch_id: str, prompt: str, item: Item
+    connection: sqlite3.Connection, *, scope: Scope, run_id: str, branch_id: str, prompt: str, item: Item | None
 ) -> tuple[int, int]:
     """Put a prompt on its branch and note that it is being answered; gives its turn and message row.
 
-    ``item`` is the user message as the model will see it, ``prompt`` its words. A partial answer that a lost
+    ``item`` is the user message as the model will see it, ``prompt`` its words; None answers the branch's
+    newest turn again, whose prompt stands there. A partial answer that a lost
     run left at the end of the branch is kept as an item first. Raises ``ValueError`` for an unknown branch,
     and ``BranchBusyError`` while another process answers on it.
     """
@@ -40,7 +41,10 @@ def begin_run(
                 f"another advchat (process {other.pid}) is answering on branch '{branch_id}'",
                 "Wait for it, or fork",
             )
-    turn, message = append(connection, scope, branch_id, rows_of([item]))
+    if item is None:
+        turn, message = _newest_turn(connection, session, branch_id)
+    else:
+        turn, message = append(connection, scope, branch_id, rows_of([item]))
     ensure_conversation(connection, session_id=session)
     name_after_first_prompt(connection, tables=scope.tables, session_id=session)
     add_entry(
@@ -54,6 +58,16 @@ def begin_run(
     )
     set_turn_status(connection, session_id=session, message_id=message, status="running")
     forget_draft(connection, session_id=session, branch_id=branch_id)
+    return turn, message
+
+
+def _newest_turn(connection: sqlite3.Connection, session_id: str, branch_id: str) -> tuple[int, int]:
+    turn = last_turn(connection, session_id, branch_id)
+    message = None
+    if turn:
+        message = first_message(connection, session_id=session_id, branch_id=branch_id, turn=turn)
+    if turn is None or message is None:
+        raise ValueError(f"Branch '{branch_id}' has no turn to answer")
     return turn, message
 
 

@@ -9,11 +9,11 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from advchat_storage import branches, turn_queries
 from advchat_storage.branches import Fork, ForkPoint, require_name
-from advchat_storage.carry import carry
+from advchat_storage.carry import carry, drop_last
 from advchat_storage.database import settled
 from advchat_storage.models import Branch, TitleSource
 from advchat_storage.place import MAIN, Position, require_branch
@@ -177,10 +177,11 @@ class BranchingSession(SessionBase):
         target = storable(branch_id)
         await self._arrange(lambda connection: branches.restore(connection, self._scope.session_id, target))
 
-    async def rename_branch(
-        self, branch_id: str, title: str, *, source: Literal["manual", "auto"] = "manual"
-    ) -> bool:
-        """Give a branch a title; False where an automatic one met one that somebody gave."""
+    async def rename_branch(self, branch_id: str, title: str, *, source: TitleSource = "manual") -> bool:
+        """Give a branch a title; False where an automatic one met one that somebody gave.
+
+        ``none`` makes it untitled again. Raises ``ValueError`` for an unknown branch.
+        """
         target, text = storable(branch_id), storable(title)
         return await self._arrange(
             lambda connection: branches.rename(connection, self._scope.session_id, target, text, source)
@@ -192,6 +193,18 @@ class BranchingSession(SessionBase):
         await self._arrange(
             lambda connection: branches.set_pinned(connection, self._scope.session_id, target, pinned)
         )
+
+    async def limit_branch(self, branch_id: str, budget_nano: int | None) -> None:
+        """Limit a branch's own spend, in nano-dollars; None lifts the limit."""
+        target = storable(branch_id)
+        await self._arrange(
+            lambda connection: branches.set_budget(connection, self._scope.session_id, target, budget_nano)
+        )
+
+    async def drop_last_turns(self, branch_id: str, count: int) -> None:
+        """Remove the newest turns of a branch; messages that other branches show stay."""
+        target = storable(branch_id)
+        await self._arrange(lambda connection: drop_last(connection, self._scope, target, count))
 
     async def mark_unread(self, branch_id: str, unread: bool) -> None:
         """Mark that a branch has unseen news, or not. Raises ``ValueError`` for an unknown branch."""
@@ -213,12 +226,11 @@ class BranchingSession(SessionBase):
         return await settled(self._require_open().submit_write(change))
 
     async def _fork(self, turn_of: Change[int], wanted: Fork, *, switch: bool) -> str:
-        require_name(wanted.branch_id)
-        branch_id = storable(wanted.branch_id) if wanted.branch_id is not None else None
-
         def make(connection: sqlite3.Connection, branch: str) -> tuple[str, str]:
             source = wanted.source or branch
             turn = turn_of(connection, source)
+            require_name(wanted.branch_id)
+            branch_id = storable(wanted.branch_id) if wanted.branch_id is not None else None
             exact = replace(wanted, source=source, turn=turn, branch_id=branch_id)
             made = branches.fork(connection, self._scope, exact)
             if switch and self.bound_branch is None:

@@ -146,6 +146,16 @@ class Store(LedgerStore):
             tables=await self._tables(),
         )
 
+    async def turn(self, conversation_id: str, branch_id: str, number: int) -> Turn | None:
+        """Give the turn of that number with its items; None when the branch has no such turn."""
+        return await self._read(
+            turn_windows.turn,
+            session_id=storable(conversation_id),
+            branch_id=storable(branch_id),
+            number=number,
+            tables=await self._tables(),
+        )
+
     async def set_turn_status(
         self, conversation_id: str, message_id: int, status: RunStatus, error: str | None = None
     ) -> None:
@@ -168,12 +178,12 @@ class Store(LedgerStore):
         )
 
     async def begin_run(
-        self, *, run_id: str, conversation_id: str, branch_id: str, prompt: str, item: Item
+        self, *, run_id: str, conversation_id: str, branch_id: str, prompt: str, item: Item | None
     ) -> tuple[int, int]:
         """Put a prompt on its branch, begin its journal and clear the draft, all or nothing.
 
-        Gives turn and message row. Raises ``ValueError`` for an unknown branch, ``BranchBusyError`` while
-        another process answers on it.
+        Without ``item`` the prompt is the newest turn's, on disk already. Gives turn and message row. Raises
+        ``ValueError`` for an unknown branch, ``BranchBusyError`` while another process answers on it.
         """
         return await self._write(
             runs.begin_run,

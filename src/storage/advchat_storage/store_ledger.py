@@ -11,7 +11,7 @@ from advchat_storage import ledger
 from advchat_storage.models import BranchUsage, RequestRecord, UsageCut, UsageSum
 from advchat_storage.store_base import StoreBase
 from advchat_storage.usage_cuts import CutName, turn_usages, usage_by
-from advchat_storage.usage_sums import UsageScope, branch_usage, usage
+from advchat_storage.usage_sums import UsageScope, branch_usage, context_tokens, usage
 from advchat_storage.wording import storable
 
 
@@ -83,6 +83,12 @@ class LedgerStore(StoreBase):
         """Give a branch's own spend, and what the turns that it inherited have cost where they were made."""
         return await self._read(
             branch_usage, session_id=storable(conversation_id), branch_id=storable(branch_id)
+        )
+
+    async def context_tokens(self, conversation_id: str, branch_id: str) -> int | None:
+        """Give how many tokens the branch's newest request of known usage held; None where none is known."""
+        return await self._read(
+            context_tokens, session_id=storable(conversation_id), branch_id=storable(branch_id)
         )
 
     async def turn_usages(self, conversation_id: str, branch_id: str) -> list[UsageCut]:

@@ -119,6 +119,22 @@ def turns(
     return found
 
 
+def turn(
+    connection: sqlite3.Connection, *, session_id: str, branch_id: str, number: int, tables: Tables
+) -> Turn | None:
+    """Give the turn of that number with its items; None when the branch has no such turn."""
+    row = connection.execute(
+        "SELECT COUNT(DISTINCT user_turn_number) FROM message_structure "
+        "WHERE session_id = ? AND branch_id = ? AND user_turn_number < ?",
+        (session_id, branch_id, number),
+    ).fetchone()
+    place = int(row[0])
+    found = turns(
+        connection, session_id=session_id, branch_id=branch_id, start=place, stop=place + 1, tables=tables
+    )
+    return found[0] if found and found[0].turn == number else None
+
+
 def _first_messages(
     connection: sqlite3.Connection, place: _Place, start: int, stop: int
 ) -> list[tuple[int, int]]:

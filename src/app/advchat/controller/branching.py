@@ -10,6 +10,7 @@ from advchat.actions import UserError
 from advchat.controller import tree_views
 from advchat.controller.core import Core, branch_name
 from advchat_storage import Branch, Turn
+from advchat_storage.models import TitleSource
 
 CONTINUE_PROMPT = "Continue exactly where you stopped."
 
@@ -161,7 +162,7 @@ class Branching(Core):
     async def _keep_partial(self, turn: int) -> None:
         entry = await self._interrupted(turn)
         if entry is not None:
-            await self.store.resolve_interrupted(entry, keep=True)
+            await self.store.resolve_interrupted(entry, "keep")
 
     async def _interrupted(self, turn: int) -> str | None:
         for entry in await self.store.interrupted(self._conversation_id):
@@ -173,7 +174,7 @@ class Branching(Core):
         """Drop what an interrupted run left of its answer; the prompt stays."""
         entry = await self._interrupted(turn)
         if entry is not None:
-            await self.store.resolve_interrupted(entry, keep=False)
+            await self.store.resolve_interrupted(entry, "discard")
         await self._refresh("turns")
 
     async def rename_branch(self, branch: str, title: str) -> None:
@@ -190,9 +191,9 @@ class Branching(Core):
             lambda: self._set_title(conversation, branch_id, old.title, old.title_source),
         )
 
-    async def _set_title(self, conversation: str, branch_id: str, title: str, source: str) -> None:
+    async def _set_title(self, conversation: str, branch_id: str, title: str, source: TitleSource) -> None:
         async with self.store.session(conversation) as session:
-            await session.set_branch_title(branch_id, title, source)
+            await session.rename_branch(branch_id, title, source=source)
         await self._refresh("tree")
 
     async def delete_branch(self, branch: str) -> None:

@@ -45,13 +45,13 @@ class Controller(Exploring):
     def _default_model(self) -> str | None:
         if self._start_at.model is not None or self._embedded is None:
             return self._start_at.model
-        return LOCAL if self._embedded.reason() is None and self._embedded.downloaded() else TOUR
+        return LOCAL if self._embedded.unavailable() is None and self._embedded.downloaded() else TOUR
 
     async def start(self) -> None:
         """Open the file, show the place asked for, and offer the embedded model where it is missing."""
         await super().start()
         embedded = self._embedded
-        if embedded is not None and embedded.reason() is None and not embedded.downloaded():
+        if embedded is not None and embedded.unavailable() is None and not embedded.downloaded():
             self.set_offer(
                 Offer(
                     "download",

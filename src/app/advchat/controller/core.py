@@ -171,7 +171,7 @@ class Core:
             binned = await session.binned_branches() if self._stored else []
         count = await self.store.turn_count(*place) if self._stored else 0
         text = await self.store.draft(*place) if draft else self._snapshot.draft
-        conversation = await self.store.conversation_by_id(place[0]) if self._stored else None
+        conversation = await self.store.conversation(place[0]) if self._stored else None
         if place != self.place:
             return
         self._branches = branches
@@ -322,7 +322,7 @@ class Core:
             raise UserError("A title cannot be empty.")
         await self._ensure_stored()
         ident = self._conversation_id
-        old = await self.store.conversation_by_id(ident)
+        old = await self.store.conversation(ident)
         await self.store.update_conversation(ident, title=new, title_source="manual")
         if old is not None:
             self._undo.push(
@@ -353,7 +353,7 @@ class Core:
     async def _title(self, place: Place, text: str, first: bool) -> None:
         title = _one_line(text)[:TITLE_LENGTH]
         branch = next((branch for branch in self._branches if branch.branch_id == place[1]), None)
-        conversation = await self.store.conversation_by_id(place[0])
+        conversation = await self.store.conversation(place[0])
         if first or (conversation is not None and conversation.title_source == "none"):
             await self.store.update_conversation(place[0], title=title, title_source="auto")
         if branch is not None and branch.parent is not None and branch.title_source == "none":

@@ -182,7 +182,7 @@ class Exploring(Branching):
 
     async def _uncarry(self, conversation: str, target: str, count: int) -> None:
         async with self.store.session(conversation) as session:
-            await session.remove_last_turns(target, count)
+            await session.drop_last_turns(target, count)
         await self._refresh("turns")
 
     # Budget
@@ -193,14 +193,14 @@ class Exploring(Branching):
         await self._ensure_stored()
         if branch:
             async with self.session() as session:
-                await session.set_branch_budget(self._branch_id, nano)
+                await session.limit_branch(self._branch_id, nano)
         else:
             await self.store.update_conversation(self._conversation_id, budget_nano=nano)
         await self._refresh("usage")
 
     async def budget(self, place: tuple[str, str]) -> Budget | None:
         """Give the limit of spend that binds first on a place, or None."""
-        conversation = await self.store.conversation_by_id(place[0])
+        conversation = await self.store.conversation(place[0])
         if conversation is None or conversation.budget_nano is None:
             return None
         spent = (await self.store.usage(conversation_id=place[0])).cost_nano or 0

@@ -235,10 +235,13 @@ class Runs:
             session=session,
             model=run.model,
             instructions=instructions,
+            turn=run.turn,
         )
 
-        async def record(entry: RequestRecord) -> None:
-            await session.record_request(await asyncio.to_thread(self._price, entry))
+        async def record(entry: RequestRecord) -> RequestRecord:
+            priced = await asyncio.to_thread(self._price, entry)
+            await session.record_request(priced)
+            return priced
 
         try:
             result = await self._runner.run(request, lambda event: self._take(run, event), record)

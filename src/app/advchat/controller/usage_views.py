@@ -23,24 +23,15 @@ async def usage_view(
     """Ask for everything the panel shows of one branch and its surroundings."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     month = midnight.replace(day=1)
-    (
-        branch,
-        conversation,
-        binned,
-        everything,
-        today,
-        this_month,
-        turns,
-        models,
-        tools,
-        newest,
-    ) = await asyncio.gather(
-        store.branch_usage(conversation_id, branch_id),
+    conversation, binned, everything, today, this_month = await asyncio.gather(
         store.usage(conversation_id=conversation_id),
         store.usage(conversation_id=conversation_id, binned=True),
         store.usage(),
         store.usage(since=utc(midnight)),
         store.usage(since=utc(month)),
+    )
+    branch, turns, models, tools, newest = await asyncio.gather(
+        store.branch_usage(conversation_id, branch_id),
         store.turn_usages(conversation_id, branch_id),
         store.usage_by("model", conversation_id=conversation_id),
         store.usage_by("tool", conversation_id=conversation_id),
