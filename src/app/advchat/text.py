@@ -8,6 +8,7 @@ is drawn passes through here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -52,6 +53,18 @@ def clean(text: str, *, newlines: bool = True) -> str:
         return text
     cleaned = _UNSAFE.sub(_picture, text)
     return _expand_tabs(cleaned) if "\t" in cleaned else cleaned
+
+
+def harmless_parts(text: str) -> Iterator[str]:
+    """Cut ``text`` into the stretches that ``clean`` leaves alone and the single signs that it replaces."""
+    start = 0
+    for match in _UNSAFE.finditer(text):
+        if match.start() > start:
+            yield text[start : match.start()]
+        yield match[0]
+        start = match.end()
+    if start < len(text):
+        yield text[start:]
 
 
 def _picture(match: re.Match[str]) -> str:
