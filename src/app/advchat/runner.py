@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from advchat.events import Outcome, RunEvent
-from advchat_storage import AdvancedSQLiteSession, RequestRecord
+from advchat_storage.models import RequestRecord
+
+if TYPE_CHECKING:
+    from advchat_storage import AdvancedSQLiteSession
 
 Emit = Callable[[RunEvent], None]
 """Takes an event on the event loop's thread; must not block."""
@@ -45,6 +48,8 @@ class RunRequest:
     model: str | None = None
     """Overrides the configured model for this run."""
     instructions: str | None = None
+    turn: int = 0
+    """Number of the prompt's turn on its branch, for the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,11 @@ class RunResult:
     """For ``session.store_run_usage``: the SDK's result, or an object with the usage so far."""
 
 
-Record = Callable[[RequestRecord], Coroutine[Any, Any, None]]
-"""Writes a ledger row; the runner calls it as each response arrives, before it passes the response on."""
+Record = Callable[[RequestRecord], Coroutine[Any, Any, RequestRecord | None]]
+"""Writes a ledger row; the runner calls it as each response arrives, before it passes the response on.
+
+Returns the row as written, with its price, for the event that tells of it; None when that is not known.
+"""
 
 
 class Runner(Protocol):
@@ -93,7 +101,7 @@ class Runner(Protocol):
 class Embedded(Protocol):
     """The small model that can run on this machine."""
 
-    def reason(self) -> str | None:
+    def unavailable(self) -> str | None:
         """One line why it cannot be used here at all (the extra is missing, say); None when it can."""
 
     def downloaded(self) -> bool:
