@@ -37,7 +37,7 @@ class AdvchatApp(App[int]):
     """The chat."""
 
     TITLE = "advchat"
-    CSS_PATH = "advchat.tcss"
+    CSS_PATH = Path(__file__).with_name("advchat.tcss")
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []
     """None: every key is a command's, and commands are the screens'."""

@@ -28,17 +28,18 @@ from advchat.widgets.footer import FooterKey, KeyFooter
 from advchat.widgets.header import Header
 from advchat.widgets.lines import AskBar, Notice, OfferBar, QueueLines
 from advchat.widgets.picker import PickList
+from advchat.widgets.transcript import Transcript
 from advchat.widgets.turns import TurnList
 from advchat.widgets.usage import UsagePanel
 
 _TITLES: Mapping[Panel, str] = {"branches": "Branches", "turns": "Turns", "usage": "Usage"}
 _FOOTER_ORDER = (
+    "app.palette",
+    "app.help",
     "panel.branches",
     "panel.turns",
     "panel.usage",
     "panel.transcript",
-    "app.palette",
-    "app.help",
     "conversation.new",
     "conversation.open",
     "conversation.search",
@@ -70,6 +71,7 @@ class Desk(Screen[None]):
                 yield BranchTree(id="branches")
                 yield TurnList(id="turns")
             with Vertical(id="centre"):
+                yield Transcript(id="transcript")
                 yield OfferBar(id="offer")
                 yield QueueLines(id="queue")
                 yield PickList(id="completion")
@@ -101,6 +103,11 @@ class Desk(Screen[None]):
     def usage(self) -> UsagePanel:
         """The panel of usage."""
         return self.query_one("#usage", UsagePanel)
+
+    @property
+    def transcript(self) -> Transcript:
+        """What has been said."""
+        return self.query_one("#transcript", Transcript)
 
     @property
     def composer(self) -> Composer:
@@ -187,6 +194,7 @@ class Desk(Screen[None]):
         async def read() -> None:
             rows = await self.actions.turn_rows(wanted.first, wanted.end)
             self.turns.put_rows(wanted.generation, wanted.first, rows)
+            self.transcript.viewport.hint(rows)
 
         if not await self.line.attempt(read):
             self.turns.forget_request(wanted.generation, wanted.first)
@@ -195,7 +203,12 @@ class Desk(Screen[None]):
 
     def toggle_transcript(self) -> None:
         """Focus the transcript, or return to the composer from it."""
-        self.home()
+        if self.transcript.has_focus:
+            self.home()
+            return
+        if self.panels.alone:
+            self.close_panel()
+        self.transcript.focus()
 
     def on_resize(self, event: events.Resize) -> None:
         """Fold or unfold for the new width."""
@@ -207,7 +220,6 @@ class Desk(Screen[None]):
             self.query_one(f"#{panel}").display = self.panels.seen(panel)
         self.query_one("#left").display = self.panels.seen("branches") or self.panels.seen("turns")
         self.query_one("#centre").display = not self.panels.alone
-        self.set_class(not self.panels.wide, "-medium")
         self.set_class(self.panels.alone, "-alone")
         if self.focused is None or not self.focused.display:
             self.home()
@@ -245,7 +257,7 @@ class Desk(Screen[None]):
         focused: Widget | None = self.focused
         if isinstance(focused, BranchTree):
             return "branch"
-        if isinstance(focused, TurnList):
+        if isinstance(focused, (TurnList, Transcript)):
             return "turn"
         return "usage" if isinstance(focused, UsagePanel) else "composer"
 

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from textual import on
 
 from advchat.actions import UserError
-from advchat.screens.pickers import BinScreen, OpenScreen, SearchScreen
+from advchat.commands import BY_ID
 from advchat.screens.prompting import Failed, Prompting
 from advchat.slash import fork_argument
 from advchat.widgets.branches import BranchTree
+from advchat.widgets.transcript import messages
 from advchat.widgets.turns import TurnList
 from advchat.widgets.usage import UsagePanel
 from advchat_storage.models import SearchHit
+
+_SIBLING_STEPS = {"previous_sibling": -1, "next_sibling": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +55,21 @@ class Doing(Prompting):
 
     def do_conversation_open(self, call: Call) -> None:
         """Pick a conversation and show it."""
+        # Late: the first frame does not need it.
+        from advchat.screens import pickers  # noqa: PLC0415
 
         def picked(ident: str | None) -> None:
             if ident is not None:
                 self.move(call, lambda: self.actions.open_conversation(ident))
 
-        self.app.push_screen(OpenScreen(self.actions.conversations), picked)
+        self.app.push_screen(pickers.OpenScreen(self.actions.conversations), picked)
 
     def do_conversation_search(self, call: Call) -> None:
         """Search, and go to what is picked."""
-        screen = SearchScreen(self.actions.search, call.argument)
+        # Late: the first frame does not need it.
+        from advchat.screens import pickers  # noqa: PLC0415
+
+        screen = pickers.SearchScreen(self.actions.search, call.argument)
 
         def picked(place: str | None) -> None:
             if place is not None:
@@ -161,12 +169,14 @@ class Doing(Prompting):
 
     def do_branch_bin(self, call: Call) -> None:
         """Pick a deleted branch and bring it back."""
+        # Late: the first frame does not need it.
+        from advchat.screens import pickers  # noqa: PLC0415
 
         def picked(branch_id: str | None) -> None:
             if branch_id is not None:
                 self.act(call, lambda: self.actions.restore_branch(branch_id))
 
-        self.app.push_screen(BinScreen(self.shown.binned), picked)
+        self.app.push_screen(pickers.BinScreen(self.shown.binned), picked)
 
     def _branch_under_cursor(self) -> str | None:
         chosen = self.branches.chosen if self.branches.has_focus else None
@@ -191,7 +201,7 @@ class Doing(Prompting):
 
     def do_turn_branch(self, call: Call) -> None:
         """Fork after a turn."""
-        turn = self._turn_under_cursor()
+        turn = self._turn_of(call)
 
         async def fork() -> None:
             await self.actions.fork(turn if turn is not None else await self._last_turn(), after=True)
@@ -200,7 +210,7 @@ class Doing(Prompting):
 
     def do_turn_edit(self, call: Call) -> None:
         """Fork before a turn, its prompt in the composer."""
-        turn = self._turn_under_cursor()
+        turn = self._turn_of(call)
 
         async def edit() -> str:
             return await self.actions.edit(turn if turn is not None else await self._last_turn())
@@ -224,7 +234,7 @@ class Doing(Prompting):
         self._on_turn(call, self.actions.discard_partial)
 
     def _on_turn(self, call: Call, action: Callable[[int], Awaitable[None]], *, moves: bool = False) -> None:
-        turn = int(call.argument) if call.argument else self._turn_under_cursor()
+        turn = self._turn_of(call)
 
         async def act() -> None:
             await action(turn if turn is not None else await self._last_turn())
@@ -233,12 +243,11 @@ class Doing(Prompting):
 
     def do_turn_copy(self, call: Call) -> None:
         """Copy a turn's prompt and answer."""
-        turn = self._turn_under_cursor()
+        turn = self._turn_of(call)
 
         async def copy() -> None:
             number = turn if turn is not None else await self._last_turn()
-            views = await self.actions.turns(max(0, number - 1), number + 1)
-            found = next((view for view in views if view.turn == number), None)
+            found = await self.read_turn(number)
             if found is None:
                 raise UserError(f"There is no turn {number} on this branch.")
             answer = "\n\n".join(item.text for item in found.items if item.kind == "text" and item.text)
@@ -246,10 +255,15 @@ class Doing(Prompting):
 
         self.act(call, copy)
 
+    def _turn_of(self, call: Call) -> int | None:
+        return int(call.argument) if call.argument else self._turn_under_cursor()
+
     def _turn_under_cursor(self) -> int | None:
         """Tell the turn that the focused panel stands on; None for the newest."""
         if self.turns.has_focus and self.turns.chosen is not None:
             return self.turns.chosen.turn
+        if self.transcript.has_focus and self.transcript.chosen is not None:
+            return self.transcript.chosen.turn
         return None
 
     async def _last_turn(self) -> int:
@@ -262,6 +276,7 @@ class Doing(Prompting):
     def show_turn(self, turn: int) -> None:
         """Bring a turn into view everywhere."""
         self.turns.show_turn(turn)
+        self.transcript.scroll_to_turn(turn)
 
     @on(TurnList.Chosen, "#turns")
     def _choose_turn(self, event: TurnList.Chosen) -> None:
@@ -273,6 +288,21 @@ class Doing(Prompting):
             self.do_turn_fork(Call(str(row.turn)))
         else:
             self.show_turn(row.turn)
+
+    @on(messages.ForkRequested)
+    def _fork_by_button(self, event: messages.ForkRequested) -> None:
+        event.stop()
+        self.do_turn_fork(Call(str(event.turn)))
+
+    @on(messages.ActionRequested)
+    def _act_by_button(self, event: messages.ActionRequested) -> None:
+        event.stop()
+        turn = event.turn
+        if event.action in _SIBLING_STEPS:
+            step = _SIBLING_STEPS[event.action]
+            self.move(Call(), lambda: self.actions.sibling_at(turn, step))
+        elif f"turn.{event.action}" in BY_ID:
+            self.run(BY_ID[f"turn.{event.action}"], str(turn))
 
     # Usage
 

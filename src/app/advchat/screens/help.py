@@ -5,9 +5,11 @@ Owns its layout; the words are the registry's.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -20,9 +22,12 @@ from advchat.commands import BY_SLASH, SCOPES, in_scope, key_label, keys_of
 NOTES = (
     "Enter sends. Where the terminal cannot tell Shift+Enter from Enter, Ctrl+J begins a new line.",
     "Select text by dragging; Ctrl+C copies it. Hold Shift while dragging to let the terminal select instead.",
-    "Copies go to the desktop's clipboard program where there is one, else to the terminal (OSC 52),",
-    "which tmux passes on only with: set -g set-clipboard on",
+    "Copies go to the desktop's clipboard program where there is one, else to the terminal (OSC 52), which "
+    "tmux passes on only with: set -g set-clipboard on",
 )
+
+_KEYS = 22
+"""Cells of the column of keys."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -33,8 +38,6 @@ class HelpScreen(ModalScreen[None]):
         Binding("ctrl+q", "app.leave", "Quit", show=False, priority=True),
     ]
     """Closing."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"help--head", "help--key", "help--word"}
 
     DEFAULT_CSS = """
     HelpScreen {
@@ -47,7 +50,7 @@ class HelpScreen(ModalScreen[None]):
             padding: 0 2;
             background: $panel;
             scrollbar-size-vertical: 1;
-            border-top: outer $accent;
+            border-top: solid $accent;
             border-title-color: $accent;
             border-title-background: $panel;
             border-title-style: bold;
@@ -64,32 +67,49 @@ class HelpScreen(ModalScreen[None]):
         """Lay the text into a scroll."""
         with VerticalScroll() as box:
             box.border_title = "Help · Esc closes"
-            yield Static(Content("\n").join(self._lines()))
+            yield Static("", markup=False)
 
     def on_mount(self) -> None:
         """Take the keys that scroll."""
         self.query_one(VerticalScroll).focus()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew for the width."""
+        cells = max(20, min(100, event.size.width * 84 // 100) - 6)
+        self.query_one(Static).update(Content("\n").join(self._lines(cells)))
+
     def action_leave(self) -> None:
         """Close."""
         self.dismiss(None)
 
-    def _lines(self) -> Iterator[Content]:
+    def _lines(self, cells: int) -> Iterator[Content]:
         for scope, heading in SCOPES.items():
             rows = [(command, keys) for command in in_scope(scope) if (keys := keys_of(command, self._keys))]
             if rows:
-                yield Content("")
-                yield Content(heading).stylize("bold $accent")
+                yield from _heading(heading)
             for command, keys in rows:
-                yield _row(" · ".join(key_label(key) for key in keys), command.help)
-        yield Content("")
-        yield Content("Slash commands").stylize("bold $accent")
+                yield from _row(" · ".join(key_label(key) for key in keys), command.help, cells)
+        yield from _heading("Slash commands")
         for name, command in BY_SLASH.items():
-            yield _row(f"/{name} {command.args}".rstrip(), command.help)
-        yield _row("//text", "Send text that begins with a slash.")
-        yield Content("")
-        yield from (Content(note).stylize("$quiet") for note in NOTES)
+            yield from _row(f"/{name} {command.args}".rstrip(), command.help, cells)
+        yield from _row("//text", "Send text that begins with a slash.", cells)
+        yield from _heading("Good to know")
+        for note in NOTES:
+            yield from (Content(line).stylize("$quiet") for line in textwrap.wrap(note, cells))
 
 
-def _row(left: str, right: str) -> Content:
-    return Content.assemble((f"{left:<34}", "bold"), (right, "$quiet"))
+def _heading(text: str) -> Iterator[Content]:
+    yield Content("")
+    yield Content(text).stylize("bold $accent")
+
+
+def _row(left: str, right: str, cells: int) -> Iterator[Content]:
+    """Lay a key beside what it does, or above it where it is too long to stand beside."""
+    beside = cells >= 2 * _KEYS
+    indent = " " * (_KEYS if beside else 2)
+    words = textwrap.wrap(right, max(10, cells - len(indent)))
+    if not beside or len(left) >= _KEYS:
+        yield Content(left).stylize("bold")
+    else:
+        yield Content.assemble((f"{left:<{_KEYS}}", "bold"), (words.pop(0), "$quiet"))
+    yield from (Content(indent + line).stylize("$quiet") for line in words)

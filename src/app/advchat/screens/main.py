@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from advchat.actions import UserError
 from advchat.bindings import bindings
 from advchat.commands import BY_ID, Command
 from advchat.screens.doing import Call, Doing
-from advchat.screens.pickers import PaletteScreen
 from advchat.screens.prompting import Failed
 from advchat.widgets.composer import Composer
 from advchat.widgets.footer import KeyFooter
@@ -31,11 +30,8 @@ if TYPE_CHECKING:
 class MainScreen(Doing):
     """Everything the program can be told to do."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("global"),
-        Binding("tab", "complete", "Complete", show=False, priority=True),
-    ]
-    """The commands that work everywhere; Tab completes a slash command or moves the focus."""
+    BINDINGS: ClassVar[list[BindingType]] = bindings("global")
+    """The commands that work everywhere."""
 
     _leaving = False
 
@@ -117,12 +113,14 @@ class MainScreen(Doing):
 
     def do_app_palette(self, call: Call) -> None:
         """Pick any command and carry it out."""
+        # Late: the first frame does not need it.
+        from advchat.screens import pickers  # noqa: PLC0415
 
         def picked(command_id: str | None) -> None:
             if command_id is not None:
                 self.action_command(command_id)
 
-        self.app.push_screen(PaletteScreen(self.usable, self.keys), picked)
+        self.app.push_screen(pickers.PaletteScreen(self.usable, self.keys), picked)
 
     def do_app_help(self, call: Call) -> None:
         """Show the keys and commands in force."""

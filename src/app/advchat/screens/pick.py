@@ -15,7 +15,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets._input import Input
 
-from advchat.widgets.lines import LineInput
+from advchat.widgets.line_input import LineInput
 from advchat.widgets.picker import PickList
 
 
@@ -43,7 +43,7 @@ class PickScreen(ModalScreen[str | None]):
             max-height: 80%;
             margin-top: 2;
             background: $panel;
-            border-top: outer $accent;
+            border-top: solid $accent;
             border-title-color: $accent;
             border-title-background: $panel;
             border-title-style: bold;

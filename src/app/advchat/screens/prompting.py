@@ -16,8 +16,8 @@ from textual.widgets._text_area import TextArea
 from advchat.actions import Actions, UserError
 from advchat.commands import Command, completions
 from advchat.events import RunEvent
-from advchat.screens.desk import Desk
 from advchat.screens.drafts import Drafts
+from advchat.screens.reading import Reading
 from advchat.slash import SlashCall, parse
 from advchat.state import Snapshot
 from advchat.widgets.composer import Composer
@@ -30,7 +30,7 @@ _REST = 0.4
 """Seconds of rest in typing after which the draft is saved."""
 
 
-class Prompting(Desk):
+class Prompting(Reading):
     """The composer's side of the main screen."""
 
     def __init__(self, actions: Actions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None) -> None:

@@ -38,9 +38,10 @@ class Composer(TextArea):
         *bindings("composer"),
         Binding("up", "up", "Up", show=False),
         Binding("down", "down", "Down", show=False),
+        Binding("tab", "screen.complete", "Complete", show=False),
         Binding("ctrl+y", "redo", "Redo", show=False),
     ]
-    """Sending, new lines, the editor, undo. Ctrl+Z is left to suspending."""
+    """Sending, new lines, the editor, undo; Tab completes. Ctrl+Z is left to suspending."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"composer--hint"}
 

@@ -1,12 +1,12 @@
-"""One-line fields and notices.
+"""The lines around the composer.
 
-Owns the field for one line of text, and the lines around the composer: a notice beside it, the prompts
-that wait, an offer, a question. Text from outside is neutralised where it is drawn and never read as markup.
+Owns a notice beside it, the prompts that wait, an offer, a question. Text from outside is neutralised where
+it is drawn and never read as markup.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,37 +15,13 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.style import Style
-from textual.widgets._input import Input
 from textual.widgets._static import Static
 
 from advchat.state import Offer, QueuedPrompt
 from advchat.text import clean, one_line
 
-
-class LineInput(Input):
-    """A field for one line; pasted lines are joined, none is dropped."""
-
-    DEFAULT_CSS = """
-    LineInput, LineInput:focus {
-        border: none;
-        height: 1;
-        padding: 0;
-        background: transparent;
-        & .input--cursor { color: $background; background: $foreground; text-style: none; }
-        & .input--placeholder { color: $quiet; }
-        & .input--selection { background: $input-selection-background; }
-    }
-    """
-
-    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False)
-        self.cursor_blink = False
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        event.stop()
-        joined = " ".join(part.strip() for part in event.text.splitlines() if part.strip())
-        self.replace(clean(joined, newlines=False), *self.selection)
+if TYPE_CHECKING:
+    from textual.widgets import Input
 
 
 class Notice(Static):
@@ -218,11 +194,11 @@ class AskBar(Horizontal):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own parameter name
         super().__init__(id=id)
         self._purpose = ""
+        self._field: Input | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay the label beside the field."""
+        """Lay the label out; the field is made when a first question is asked, to spare the first frame."""
         yield Static("", markup=False)
-        yield LineInput()
 
     @property
     def is_open(self) -> bool:
@@ -233,11 +209,16 @@ class AskBar(Horizontal):
         """Ask, with an answer to begin from."""
         self._purpose = purpose
         self.query_one(Static).update(label)
-        field = self.query_one(LineInput)
-        field.value = clean(value, newlines=False)
-        field.cursor_position = len(field.value)
+        if self._field is None:
+            # Late: Textual's field and its CSS cost the first frame some milliseconds.
+            from advchat.widgets.line_input import LineInput  # noqa: PLC0415
+
+            self._field = LineInput()
+            self.mount(self._field)
+        self._field.value = clean(value, newlines=False)
+        self._field.cursor_position = len(self._field.value)
         self.add_class("-shown")
-        field.focus()
+        self._field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Pass the answer on and close."""

@@ -14,6 +14,8 @@ from rich.cells import cell_len
 from advchat.text import clean, one_line
 from advchat.widgets.rows import Cell, RowList
 
+_ALIGNED = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Pick:
@@ -38,6 +40,7 @@ class PickList(RowList):
         self.can_focus = False
         self.empty = empty
         self._picks: Sequence[Pick] = ()
+        self._title_cells = 0
 
     @property
     def chosen(self) -> Pick | None:
@@ -47,6 +50,8 @@ class PickList(RowList):
     def show(self, picks: Sequence[Pick], *, keep: bool = False) -> None:
         """Show these; the cursor goes to the first one unless it is to be kept."""
         self._picks = picks
+        # Details are aligned; a few long titles do not push all of them to the edge.
+        self._title_cells = max((cell_len(pick.title) for pick in picks[:_ALIGNED]), default=0)
         self.count = len(picks)
         if not keep:
             self.cursor = 0
@@ -62,7 +67,10 @@ class PickList(RowList):
         pick = self._picks[index]
         tag = one_line(pick.tag, max(0, width // 3))
         room = max(1, width - cell_len(tag) - 3)
-        title = one_line(pick.title, room if not pick.detail else max(1, min(room, max(16, width // 2))))
+        most = max(1, min(room, max(16, width * 2 // 5, 0 if pick.detail else room)))
+        title = one_line(pick.title, most)
+        if pick.detail:
+            title += " " * (min(self._title_cells, most) - cell_len(title))
         left = max(0, room - cell_len(title) - 2)
         detail = self._detail(pick, left)
         used = cell_len(title) + sum(cell_len(text) for text, _ in detail)

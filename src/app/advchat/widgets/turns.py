@@ -111,8 +111,8 @@ class TurnList(RowList):
             return ((f"{index + 1:>4} …", "quiet"),)
         digits = max(3, len(str(self.count)))
         number = f" {row.turn or '':>{digits}} "
-        tokens = f"{count(row.tokens, 6):>7}"
-        cost = f"{money(row.cost_nano, 7, at_least=row.at_least):>8}" if width >= 36 else ""
+        tokens = f"{count(row.tokens, 5):>6}"
+        cost = f"{money(row.cost_nano, 7, at_least=row.at_least):>8}" if width >= 32 else ""
         mark = _MARKS.get(row.status, ("", ""))
         room = max(1, width - len(number) - len(mark[0]) - len(tokens) - len(cost) - _FORK)
         words = one_line(row.preview, room)

@@ -6,7 +6,7 @@ bars. The numbers come ready-made in the snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -139,7 +139,7 @@ class UsagePanel(ScrollView, can_focus=True):
             return
         line = offset.y + round(self.scroll_y)
         first, stop = self._window()
-        place = first + offset.x - 1
+        place = first + (offset.x - 1) // self._unit()
         if line < _CHART + 2 and first <= place < stop:
             self.step(place - self._place)
 
@@ -151,8 +151,11 @@ class UsagePanel(ScrollView, can_focus=True):
             return Strip.blank(width, self.rich_style)
         return Strip(self._lines[line]).adjust_cell_length(width, self.rich_style)
 
+    def _unit(self) -> int:
+        return usage_bars.unit(len(self._view.bars), self.scrollable_content_region.width - 2)
+
     def _window(self) -> tuple[int, int]:
-        columns = max(1, self.scrollable_content_region.width - 2)
+        columns = max(1, (self.scrollable_content_region.width - 2) // self._unit())
         return usage_bars.window(len(self._view.bars), columns, self._place)
 
     def _lay_out(self) -> None:
@@ -178,13 +181,23 @@ class UsagePanel(ScrollView, can_focus=True):
         first, stop = self._window()
         rows = usage_bars.chart(bars[first:stop], _CHART)
         base = self.rich_style
-        drawn = [
-            [Segment(" ", base), *(Segment(ink, self._ink(name, ground)) for ink, name, ground in row)]
-            for row in rows
-        ]
-        lit = self._place - first
+        unit = self._unit()
+        drawn = [[Segment(" ", base), *self._bars(row, unit)] for row in rows]
+        lit = (self._place - first) * unit + max(0, unit - 2) // 2
         marker = [(" " * (lit + 1), ""), ("▲", "accent")]
         return [*drawn, self._segments(tuple(marker)), *map(self._segments, self._legend(width)), []]
+
+    def _bars(self, row: Sequence[usage_bars.ChartCell], unit: int) -> Iterator[Segment]:
+        """Draw one row of the chart; a mark stands in the middle of its bar."""
+        wide = max(1, unit - 1)
+        for ink, name, ground in row:
+            style = self._ink(name, ground)
+            if ink in "•?" and wide > 1:
+                yield Segment(f"{' ' * ((wide - 1) // 2)}{ink}{' ' * (wide // 2)}", style)
+            else:
+                yield Segment(ink * wide, style)
+            if unit > 1:
+                yield Segment(" ", self.rich_style)
 
     def _ink(self, name: str, ground: str) -> Style:
         style = self.rich_style + (self._part(name) if name else Style.null())

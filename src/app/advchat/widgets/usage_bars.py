@@ -19,6 +19,14 @@ ChartCell = tuple[str, str, str]
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
+_WIDEST = 4
+
+
+def unit(total: int, cells: int) -> int:
+    """Tell how many cells a bar takes, the gap after it included: more while there are few bars."""
+    return max(1, min(_WIDEST, cells // max(1, total)))
+
+
 def window(total: int, columns: int, cursor: int) -> tuple[int, int]:
     """Tell which bars are in view: the last ones, or those that end at the cursor."""
     if total <= columns:

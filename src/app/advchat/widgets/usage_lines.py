@@ -6,6 +6,7 @@ Owns what is said of which sum and how it is laid out in a given width. Pure: va
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -21,7 +22,7 @@ _LABEL = 11
 """Cells of the column of words, the space before them included."""
 
 _COLUMN = 9
-"""Cells of a column of numbers, the space before them included."""
+"""Least cells of a column of numbers, the space before them included."""
 
 _ROWS: tuple[tuple[str, str], ...] = (
     ("requests", "requests"),
@@ -34,6 +35,15 @@ _ROWS: tuple[tuple[str, str], ...] = (
 )
 """Label and field; an indented row is part of the one that it hangs under."""
 
+
+class _Column(NamedTuple):
+    """A column of a table."""
+
+    name: str
+    width: int
+    usage: UsageSum
+
+
 WARN_AT = 0.70
 ALARM_AT = 0.90
 
@@ -41,11 +51,10 @@ ALARM_AT = 0.90
 def lines(view: UsageView, width: int) -> list[Line]:
     """Lay the whole panel out, the bars excepted."""
     found: list[Line] = [*_gauge(view, width), ()]
-    columns = max(1, (width - _LABEL) // _COLUMN)
     for heading, group in _groups(view):
         found.append(((f" {heading}", "strong"),))
-        for start in range(0, len(group), columns):
-            found += [*_table(group[start : start + columns], local=view.local), ()]
+        for part in _tables(group, width - _LABEL):
+            found += [*_table(part, local=view.local), ()]
     found += _speed(view)
     found += _binned(view)
     found += _shares("model", view.models, width)
@@ -53,43 +62,62 @@ def lines(view: UsageView, width: int) -> list[Line]:
     return found
 
 
-def _groups(view: UsageView) -> Iterator[tuple[str, list[tuple[str, UsageSum]]]]:
+def _groups(view: UsageView) -> Iterator[tuple[str, list[_Column]]]:
+    turn = f"turn {view.turn}" if view.turn else "turn"
     near = [
-        (f"turn {view.turn}" if view.turn else "turn", view.this_turn),
+        (turn, view.this_turn),
         ("branch", view.branch.own),
         ("inherited", view.branch.inherited),
         ("all", view.conversation),
     ]
-    yield "This conversation", near
-    yield "All conversations", [("today", view.today), ("month", view.month), ("ever", view.everything)]
+    yield "This conversation", [_column(*pair) for pair in near]
+    far = [("today", view.today), ("month", view.month), ("ever", view.everything)]
+    yield "All conversations", [_column(*pair) for pair in far]
 
 
-def _table(group: Sequence[tuple[str, UsageSum]], *, local: bool) -> Iterator[Line]:
-    heads = tuple((f"{one_line(name, _COLUMN):>{_COLUMN}}", "quiet") for name, _ in group)
+def _column(name: str, usage: UsageSum) -> _Column:
+    return _Column(name, max(_COLUMN, len(name) + 1), usage)
+
+
+def _tables(columns: list[_Column], room: int) -> Iterator[list[_Column]]:
+    """Break columns that do not fit beside each other into tables one under the other."""
+    table: list[_Column] = []
+    for column in columns:
+        if table and sum(other.width for other in table) + column.width > room:
+            yield table
+            table = []
+        table.append(column)
+    yield table
+
+
+def _table(columns: Sequence[_Column], *, local: bool) -> Iterator[Line]:
+    heads = tuple((f"{column.name:>{column.width}}", "quiet") for column in columns)
     yield ((" " * _LABEL, ""), *heads)
     for label, field in _ROWS:
         part = label.startswith(" ")
-        numbers = tuple(_number(usage, field, part=part) for _, usage in group)
+        numbers = tuple(_number(column, field, part=part) for column in columns)
         yield ((f" {label:<{_LABEL - 1}}", "quiet"), *numbers)
-    yield ((f" {'cost':<{_LABEL - 1}}", "quiet"), *(_cost(usage, local=local) for _, usage in group))
+    yield ((f" {'cost':<{_LABEL - 1}}", "quiet"), *(_cost(column, local=local) for column in columns))
 
 
-def _number(usage: UsageSum, field: str, *, part: bool) -> Cell:
+def _number(column: _Column, field: str, *, part: bool) -> Cell:
+    usage, width = column.usage, column.width
     if not usage.requests:
-        return f"{'–':>{_COLUMN}}", "quiet"
+        return f"{'–':>{width}}", "quiet"
     value: int | None = getattr(usage, field)
     at_least = usage.at_least and field != "requests" and value is not None
-    text = count(value, _COLUMN - 1, at_least=at_least)
-    return f"{text:>{_COLUMN}}", "quiet" if part or value is None else ""
+    text = count(value, width - 1, at_least=at_least)
+    return f"{text:>{width}}", "quiet" if part or value is None else ""
 
 
-def _cost(usage: UsageSum, *, local: bool) -> Cell:
+def _cost(column: _Column, *, local: bool) -> Cell:
+    usage, width = column.usage, column.width
     if not usage.requests:
-        return f"{'–':>{_COLUMN}}", "quiet"
+        return f"{'–':>{width}}", "quiet"
     if local and usage.cost_nano == 0 and not usage.at_least:
-        return f"{'local':>{_COLUMN}}", "good"
-    text = money(usage.cost_nano, _COLUMN - 1, at_least=usage.at_least)
-    return f"{text:>{_COLUMN}}", "strong" if usage.cost_nano is not None else "warn"
+        return f"{'local':>{width}}", "good"
+    text = money(usage.cost_nano, width - 1, at_least=usage.at_least)
+    return f"{text:>{width}}", "strong" if usage.cost_nano is not None else "warn"
 
 
 def _gauge(view: UsageView, width: int) -> Iterator[Line]:
@@ -131,7 +159,7 @@ def _speed(view: UsageView) -> Iterator[Line]:
 def _binned(view: UsageView) -> Iterator[Line]:
     if view.binned.requests:
         cost = money(view.binned.cost_nano, 9, at_least=view.binned.at_least)
-        yield ((f" {'in the bin':<{_LABEL - 1}}", "quiet"), (cost, ""))
+        yield ((f" {'binned':<{_LABEL - 1}}", "quiet"), (cost, ""))
         yield ()
 
 

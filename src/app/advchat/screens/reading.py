@@ -1,0 +1,148 @@
+"""The transcript's side of the main screen.
+
+Owns giving the transcript its turns and the run that is shown, and answering what it asks for. Which turns
+there are is the actions' to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from textual import on
+
+from advchat.actions import Actions
+from advchat.events import RunEvent, RunFinished, RunStarted
+from advchat.screens.desk import Desk
+from advchat.screens.places import shared_turns_end
+from advchat.state import BranchRow, Snapshot, TurnView
+from advchat.widgets.transcript import messages
+
+Place = tuple[str, str]
+
+
+class Reading(Desk):
+    """What has been said, and what is being said."""
+
+    def __init__(self, actions: Actions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None) -> None:
+        super().__init__(actions, keys, log_file)
+        self._ident: Place | None = None
+        self._version = -1
+        self._run_id: str | None = None
+        self._tree: Sequence[BranchRow] = ()
+
+    @property
+    def place(self) -> Place:
+        """The conversation and branch that are shown."""
+        return self.shown.conversation_id, self.shown.branch_id
+
+    def show(self, snapshot: Snapshot, news: list[RunEvent]) -> None:
+        """Pass a snapshot and events on, the transcript included."""
+        super().show(snapshot, news)
+        if snapshot.loading:
+            return
+        if self.place != self._ident:
+            self._show_place(snapshot)
+        else:
+            self.transcript.set_count(snapshot.turn_count)
+            if snapshot.turns_version != self._version:
+                self._read_again()
+        self._version = snapshot.turns_version
+        self._tree = snapshot.branches
+        self._follow(snapshot, news)
+
+    def _show_place(self, snapshot: Snapshot) -> None:
+        before, self._ident = self._ident, self.place
+        keep = None
+        if before is not None and before[0] == self._ident[0]:
+            keep = shared_turns_end(snapshot.branches, before[1], self._ident[1])
+        self._run_id = None
+        names = {row.branch.branch_id: row.branch.title or row.branch.branch_id for row in snapshot.branches}
+        shown = next(
+            (row.branch for row in snapshot.branches if row.branch.branch_id == snapshot.branch_id), None
+        )
+        self.transcript.parent_name = names.get(shown.parent or "", "") if shown is not None else ""
+        self.transcript.set_conversation(self._ident, snapshot.turn_count, keep_scroll_at=keep)
+
+    # The run
+
+    def _follow(self, snapshot: Snapshot, news: list[RunEvent]) -> None:
+        """Bring the run that is shown up to date; what it had said before is in its live turn already."""
+        run = snapshot.run
+        begun = next((event for event in news if isinstance(event, RunStarted) and self._is_here(event)), None)
+        run_id = run.run_id if run is not None else begun.run_id if begun is not None else None
+        fresh = run_id is not None and run_id != self._run_id
+        if fresh:
+            live = self.actions.live()
+            if live is not None:
+                self._run_id = run_id
+                self.transcript.begin_run(live)
+        for event in news:
+            if isinstance(event, RunFinished):
+                self._end_run(event)
+            elif event.run_id == self._run_id and not fresh:
+                self.transcript.feed(event)
+
+    def _is_here(self, event: RunStarted | RunFinished) -> bool:
+        return (event.conversation_id, event.branch_id) == self.place
+
+    def _end_run(self, event: RunFinished) -> None:
+        if event.run_id == self._run_id:
+            self._run_id = None
+        if self._is_here(event):
+            self.run_worker(self._put_finished(event), group="finished", exit_on_error=False)
+
+    async def _put_finished(self, event: RunFinished) -> None:
+        async def read() -> None:
+            view = await self.read_turn(event.turn)
+            if view is not None and self._is_here(event) and self._run_id is None:
+                self.transcript.end_run(view)
+
+        await self.line.attempt(read)
+
+    async def read_turn(self, turn: int) -> TurnView | None:
+        """Read the turn with that number; where turn 0 exists, positions and numbers are the same."""
+        views = await self.actions.turns(max(0, turn - 1), turn + 1)
+        return next((view for view in views if view.turn == turn), None)
+
+    # What the transcript asks for
+
+    def _read_again(self) -> None:
+        """Read what is in view again, because it may have become untrue."""
+        positions = [line.position for line in self.transcript.viewport.lines]
+        if positions:
+            self._read_turns(positions[0], positions[-1] + 1)
+
+    @on(messages.TurnsWanted)
+    def _give_turns(self, event: messages.TurnsWanted) -> None:
+        self._read_turns(event.start, event.end)
+
+    def _read_turns(self, first: int, end: int) -> None:
+        self.run_worker(self._put_turns(self.place, first, end), group="turns", exit_on_error=False)
+
+    async def _put_turns(self, place: Place, first: int, end: int) -> None:
+        async def read() -> None:
+            views = await self.actions.turns(first, end)
+            if place == self._ident and self.is_mounted:
+                self.transcript.put_turns(first, views)
+
+        await self.line.attempt(read)
+
+    @on(messages.HeightsMeasured)
+    def _keep_heights(self, event: messages.HeightsMeasured) -> None:
+        event.stop()
+
+        async def keep() -> None:
+            await self.actions.remember_heights(event.width, event.heights)
+
+        self.run_worker(self.line.attempt(keep), group="heights", exit_on_error=False)
+
+    @on(messages.TurnFocused)
+    def _focus_turn(self, event: messages.TurnFocused) -> None:
+        event.stop()
+        self.turns.show_turn(event.turn)
+
+    @on(messages.CopyRequested)
+    def _copy_source(self, event: messages.CopyRequested) -> None:
+        event.stop()
+        self.app.copy_to_clipboard(event.text)
