@@ -324,11 +324,9 @@ class Core:
         ident = self._conversation_id
         old = await self.store.conversation(ident)
         await self.store.update_conversation(ident, title=new, title_source="manual")
-        if old is not None:
-            self._undo.push(
-                "renamed the conversation",
-                lambda: self.store.update_conversation(ident, title=old.title, title_source=old.title_source),
-            )
+        # An emptied title lets the store derive the automatic one again.
+        before = old.title if old is not None and old.title_source == "manual" else ""
+        self._undo.push("renamed the conversation", lambda: self.store.update_conversation(ident, title=before))
         await self._refresh("place")
 
     async def search(self, term: str) -> list[SearchHit]:
@@ -345,20 +343,16 @@ class Core:
         if not text.strip():
             raise UserError("Nothing to send yet: type a prompt first.")
         place = (self._conversation_id, branch_id or self._branch_id)
-        first = not self._stored
         await self._ensure_stored()
         await self.runs.send(place, text, model=self._model)
-        await self._title(place, text, first)
+        await self._title(place, text)
 
-    async def _title(self, place: Place, text: str, first: bool) -> None:
-        title = _one_line(text)[:TITLE_LENGTH]
+    async def _title(self, place: Place, text: str) -> None:
+        """Name an unnamed fork after its first new prompt; the store names conversations itself."""
         branch = next((branch for branch in self._branches if branch.branch_id == place[1]), None)
-        conversation = await self.store.conversation(place[0])
-        if first or (conversation is not None and conversation.title_source == "none"):
-            await self.store.update_conversation(place[0], title=title, title_source="auto")
         if branch is not None and branch.parent is not None and branch.title_source == "none":
             async with self.store.session(place[0]) as session:
-                await session.rename_branch(place[1], title, source="auto")
+                await session.rename_branch(place[1], _one_line(text)[:TITLE_LENGTH], source="auto")
         self._refresh_soon("tree")
 
     async def stop(self) -> None:

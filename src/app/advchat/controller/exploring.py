@@ -74,7 +74,6 @@ class Exploring(Branching):
         if empty:
             await self._ensure_stored()
             first = await self.runs.send(shown, text, model=model)
-            await self._title(shown, text, True)
             turn = first or 1
         else:
             turn = (await self._last_turn()).turn

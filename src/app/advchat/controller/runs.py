@@ -244,7 +244,10 @@ class Runs:
             return priced
 
         try:
-            result = await self._runner.run(request, lambda event: self._take(run, event), record)
+            if run.state == "stopping":
+                result = RunResult("stopped")
+            else:
+                result = await self._runner.run(request, lambda event: self._take(run, event), record)
         except asyncio.CancelledError:
             result = RunResult("stopped")
         except Exception as error:
