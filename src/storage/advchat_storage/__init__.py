@@ -1,5 +1,10 @@
 """An advanced, natively async SQLite session with branches, usage and structured queries."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from advchat_storage.errors import (
     BranchBusyError,
     CannotOpenError,
@@ -12,7 +17,6 @@ from advchat_storage.errors import (
     ReadOnlyError,
     StorageError,
 )
-from advchat_storage.ledger import PriceChange
 from advchat_storage.models import (
     Branch,
     BranchUsage,
@@ -27,8 +31,11 @@ from advchat_storage.models import (
     UsageCut,
     UsageSum,
 )
-from advchat_storage.session import AdvancedSQLiteSession
-from advchat_storage.store import Store
+
+if TYPE_CHECKING:
+    from advchat_storage.ledger import PriceChange
+    from advchat_storage.session import AdvancedSQLiteSession
+    from advchat_storage.store import Store
 
 __all__ = [
     "AdvancedSQLiteSession",
@@ -57,3 +64,19 @@ __all__ = [
     "UsageCut",
     "UsageSum",
 ]
+
+_LATE = {
+    "AdvancedSQLiteSession": "advchat_storage.session",
+    "PriceChange": "advchat_storage.ledger",
+    "Store": "advchat_storage.store",
+}
+"""What opens databases is imported when it is first named: whoever only shows values starts sooner."""
+
+
+def __getattr__(name: str) -> object:
+    module = _LATE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
