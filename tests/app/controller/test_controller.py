@@ -97,7 +97,7 @@ async def test_a_failure_is_told_and_the_queue_is_held_until_the_next_prompt(tmp
         await desk.finished(1)
         assert isinstance(desk.events[-1], RunFinished)
         assert desk.events[-1].error == "It failed."
-        assert [prompt.text for prompt in desk.controller.snapshot.queue] == ["after"]
+        await desk.until(lambda: [prompt.text for prompt in desk.controller.snapshot.queue] == ["after"])
 
         await desk.controller.send("go")
         await desk.finished(3)

@@ -111,6 +111,7 @@ async def ask(controller: Controller, options: argparse.Namespace) -> int:
     controller.subscribe(lambda snapshot: None, output.take)
     try:
         await controller.start()
+        await _settle_offer(controller, yes=options.yes)
         if options.branch:
             await controller.switch(options.branch)
         if options.fork:
@@ -125,6 +126,30 @@ async def ask(controller: Controller, options: argparse.Namespace) -> int:
         return EXITS.get(output.finished.outcome, 1)
     finally:
         await controller.close()
+
+
+async def _settle_offer(controller: Controller, *, yes: bool) -> None:
+    """Fetch the embedded model where it is offered and wanted; the tour answers otherwise."""
+    offer = controller.snapshot.offer
+    if offer is None:
+        return
+    if not yes:
+        sys.stderr.write(
+            "advchat: no key, no endpoint, no local model yet: the tour answers. --yes fetches it.\n"
+        )
+        await controller.answer_offer("offer.refuse")
+        return
+    shown = -1
+
+    def progress(share: float) -> None:
+        nonlocal shown
+        if int(share * 20) > shown and sys.stderr.isatty():
+            shown = int(share * 20)
+            sys.stderr.write(f"\rfetching the local model {share:4.0%}")
+
+    await controller.fetch_embedded(progress)
+    if shown >= 0:
+        sys.stderr.write("\n")
 
 
 def _prompt(given: str | None) -> str:

@@ -48,21 +48,30 @@ def make_controller(chosen: Settings, *, new: bool | None = None) -> Controller:
     from advchat.agents_runner import AgentsRunner, RunnerSettings  # noqa: PLC0415 - late, see above
     from advchat.controller import Controller, StartAt  # noqa: PLC0415
     from advchat.models.local import LocalModel  # noqa: PLC0415
-    from advchat.pricing import Pricer  # noqa: PLC0415
+    from advchat.pricing import Pricing  # noqa: PLC0415
     from advchat_storage import Store  # noqa: PLC0415
 
     options, config = chosen.options, chosen.config
     local = LocalModel(data_dir())
-    pricer = Pricer(config.prices, directory=data_dir())
-    runner = AgentsRunner(RunnerSettings(config=config, agent=options.agent, local=local))
+    pricing = Pricing(config)
+    runner = AgentsRunner(
+        RunnerSettings(
+            config=config,
+            agent=options.agent,
+            local=local,
+            pricing=pricing,
+            model_asked=options.model is not None,
+        )
+    )
     undecided = options.agent is None and config.model is None and not config.endpoint.connected
     start_at = StartAt(
         conversation=options.conversation,
         new=options.new if new is None else new,
-        model=config.model,
+        model=options.model,
+        default_model=config.model,
     )
     return Controller(
-        Store(chosen.db_path), runner, pricer.price, start_at, embedded=local if undecided else None
+        Store(chosen.db_path), runner, pricing.price, start_at, embedded=local if undecided else None
     )
 
 

@@ -43,8 +43,9 @@ class Controller(Exploring):
         super().__init__(store, runner, price, start_at)
 
     def _default_model(self) -> str | None:
-        if self._start_at.model is not None or self._embedded is None:
-            return self._start_at.model
+        named = super()._default_model()
+        if named is not None or self._embedded is None:
+            return named
         return LOCAL if self._embedded.unavailable() is None and self._embedded.downloaded() else TOUR
 
     async def start(self) -> None:

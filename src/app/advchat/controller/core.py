@@ -39,6 +39,9 @@ class StartAt:
     conversation: str | None = None
     new: bool = False
     model: str | None = None
+    """Asked for now: goes before the one that a conversation keeps."""
+    default_model: str | None = None
+    """For conversations that keep none."""
 
 
 class Core:
@@ -65,7 +68,7 @@ class Core:
 
     def _default_model(self) -> str | None:
         """Give the model of a conversation that names none; None leaves it to the runner."""
-        return self._start_at.model
+        return self._start_at.model or self._start_at.default_model
 
     # Watching
 
