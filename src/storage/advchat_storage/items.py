@@ -98,7 +98,7 @@ def says(content: object, term: str) -> bool:
         return term in ascii_folded(content)
     if not isinstance(content, list):
         return False
-    texts = (part.get("text") for part in content if isinstance(part, Mapping))
+    texts = (part.get("text", "") for part in content if isinstance(part, Mapping))
     return any(isinstance(text, str) and term in ascii_folded(text) for text in texts)
 
 
@@ -118,10 +118,10 @@ def _tool_name(item: Mapping[str, Any], kind: object) -> str | None:
             return kind
         if kind in TOOL_SEARCH:
             return "tool_search"
-        if kind in _NAMED_BY_SERVER:
-            parts = [str(part) for part in (item.get("server_label"), item.get("name")) if part]
+        if kind in _NAMED_BY_SERVER and "server_label" in item:
+            parts = [str(part) for part in (item["server_label"], item.get("name")) if part]
             return ".".join(parts) or None
-    name, namespace = item.get("name"), item.get("namespace")
-    if name is None:
+    if item.get("name") is None:
         return None
-    return f"{namespace}.{name}" if namespace and name and namespace != name else str(name)
+    name, namespace = (str(part) if part is not None else "" for part in (item["name"], item.get("namespace")))
+    return f"{namespace}.{name}" if namespace and name and namespace != name else name
