@@ -7,11 +7,14 @@ condition under which it is accepted. Anything else that differs fails the test.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.storage.oracle.actors import Call, Outcome
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -57,9 +60,46 @@ def _reaches_empty_branches(call: Call, ours: Outcome, sdk: Outcome, facts: Fact
     return known and sdk.message == f"Branch '{name}' does not exist"
 
 
+def _scrubbed(value: Any) -> Any:
+    """Put U+FFFD for every lone surrogate all through a value."""
+    if isinstance(value, dict):
+        return {_scrubbed(name): _scrubbed(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_scrubbed(inner) for inner in value)
+    return LONE_SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _replaces_lone_surrogates(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    if ours.error or sdk.error or sdk.value == _scrubbed(sdk.value):
+        return False
+    return bool(ours.value == _scrubbed(sdk.value))
+
+
+def _finds_replaced_surrogates(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    if call.method != "find_turns_by_content" or ours.error or sdk.error:
+        return False
+    term = call.args[0]
+    if "\ufffd" not in _scrubbed(term):
+        return False
+    return all(row in ours.value for row in _scrubbed(sdk.value))
+
+
+def _reads_messages_without_content(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    searches = call.method in {"find_turns_by_content", "create_branch_from_content"}
+    return (
+        searches
+        and sdk.error == "TypeError"
+        and "NoneType" in sdk.message
+        and ours.error in {None, "ValueError"}
+    )
+
+
 WANTED = (
     Difference(1, "a branch without messages is listed", _lists_empty_branches),
     Difference(1, "a branch without messages can be reached and deleted", _reaches_empty_branches),
+    Difference(12, "what UTF-8 cannot hold comes back as U+FFFD, usable", _replaces_lone_surrogates),
+    Difference(12, "and is found as what it comes back as", _finds_replaced_surrogates),
+    Difference(12, "a message without content is no error to a search", _reads_messages_without_content),
 )
 """Every difference that is wanted, and nothing else."""
 

@@ -88,6 +88,7 @@ class Duo:
         """Run the calls, begun together, on both files; give the comparable answers of the tested one."""
         ours = self._ours[who].run(*(self._spoken(call, self._names[0]) for call in calls))
         sdk = self._sdk[who].run(*(self._spoken(call, self._names[1]) for call in calls))
+        sdk = [self._by_turn(who, *told) for told in zip(calls, ours, sdk, strict=True)]
         for mine, theirs in zip(ours, sdk, strict=True):
             self._learn_generated(mine, theirs)
         return [
@@ -138,6 +139,15 @@ class Duo:
         for names, real in zip(self._names, pair, strict=True):
             names.learn(real, f"generated-{self._generated}")
 
+    def _by_turn(self, who: int, call: Call, ours: Outcome, sdk: Outcome) -> Outcome:
+        """Let the SDK's instance fork by turn where its search has met a message without content."""
+        excused = wanted(call, ours, sdk, self.facts_of(who)) is not None
+        if call.method != "create_branch_from_content" or ours.error or not excused:
+            return sdk
+        branches = self._ours[who].run(Call("list_branches"))[0].value
+        inherited = next(row["user_turns"] for row in branches if row["branch_id"] == ours.value)
+        return self._sdk[who].run(Call("create_branch_from_turn", (inherited + 1, *call.args[1:])))[0]
+
     def _compare(self, who: int, call: Call, ours: Outcome, sdk: Outcome) -> Outcome:
         mine, theirs = (
             replace(
@@ -150,7 +160,7 @@ class Duo:
         facts = self.facts_of(who)
         if _text(mine) != _text(theirs):
             entry = wanted(call, mine, theirs, facts)
-            assert entry, f"{call}\n ours: {mine}\n sdk:  {theirs}\n known: {facts}"
+            assert entry, f"\n{call}\nours  {mine}\nsdk   {theirs}\nknown {facts}"
             self._follow(who, call)
         if mine.error is None:
             self._remember(who, call, mine)
@@ -162,9 +172,9 @@ class Duo:
         """Bring the SDK's instance to where ours went, so that what follows stays comparable."""
         session = self._sdk[who].session
         if call.method == "switch_to_branch":
-            session._current_branch_id = self._names[1].real(call.args[0])
+            session._branch_state = (self._names[1].real(call.args[0]), session._branch_state[1])
         elif call.method == "delete_branch" and self._current[who] == call.args[0]:
-            session._current_branch_id = "main"
+            session._branch_state = ("main", session._branch_state[1])
 
     def _remember(self, who: int, call: Call, outcome: Outcome) -> None:
         facts = self.facts[self._cast[who].session_id]

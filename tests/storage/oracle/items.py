@@ -87,6 +87,7 @@ assistant_messages = st.one_of(
 )
 tool_calls = st.one_of(
     _kind("function_call", call_id=calls, name=tools, arguments=st.just("{}")),
+    _kind("function_call", call_id=calls, name=tools, namespace=tools, arguments=st.just("{}")),
     _kind("custom_tool_call", call_id=calls, name=tools, input=texts),
     _kind("computer_call", call_id=calls, id=st.just("cc"), action=st.just({"type": "screenshot"})),
     _kind(
