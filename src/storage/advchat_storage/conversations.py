@@ -141,9 +141,15 @@ def conversation_titles(
     connection: sqlite3.Connection, *, tables: Tables, session_ids: Sequence[str]
 ) -> dict[str, str]:
     """Give the titles of those conversations that still exist."""
-    wanted = set(session_ids)
-    heads = [head for head in _heads(connection, tables) if head["session_id"] in wanted]
-    return _titles(connection, tables, heads)
+    rows = for_each_of(
+        connection,
+        f"""SELECT k.session_id, COALESCE(c.title, '') FROM (
+            SELECT session_id FROM {tables.sessions} WHERE session_id IN ({{wanted}})
+            UNION SELECT session_id FROM advchat_conversations WHERE session_id IN ({{wanted}})) AS k
+        LEFT JOIN advchat_conversations AS c ON c.session_id = k.session_id""",
+        session_ids,
+    )
+    return _titles(connection, tables, [{"session_id": name, "title": title} for name, title in rows])
 
 
 Head = dict[str, Any]

@@ -18,7 +18,7 @@ from advchat_storage.models import SearchHit
 from advchat_storage.ownership import Tables
 from advchat_storage.parsing import parse
 from advchat_storage.place import MAIN
-from advchat_storage.search_index import has_full_text, short_word, watermark
+from advchat_storage.search_index import candidates, has_full_text, watermark
 from advchat_storage.wording import Role, excerpt, folded, spoken
 
 EXCERPT = 160
@@ -79,23 +79,17 @@ def _candidates(connection: sqlite3.Connection, tables: Tables, question: Questi
     """Yield the rows of messages that hold the term, newest first."""
     yield from _unindexed(connection, tables, question)
     values: dict[str, Any] = {"term": question.term, "session": question.conversation_id}
-    one = "" if question.conversation_id is None else " AND d.session_id = :session"
-    if not has_full_text(connection) or _is_small(connection, question.conversation_id):
-        statement = (
-            "SELECT d.message_id FROM advchat_search_documents AS d "
-            f"WHERE instr(d.folded, :term) > 0{one} ORDER BY d.message_id DESC"
-        )
+    source, condition = "advchat_search_documents AS d", "instr(d.folded, :term) > 0"
+    if question.conversation_id is not None:
+        condition += " AND d.session_id = :session"
+    if has_full_text(connection) and not _is_small(connection, question.conversation_id):
+        table, values["match"] = candidates(question.term)
+        source = f"{table} AS f CROSS JOIN {source} ON d.message_id = f.rowid"
+        condition = f"{table} MATCH :match AND {condition}"
+        order = "f.rowid"
     else:
-        table = "advchat_search_long" if len(question.term) >= 3 else "advchat_search_short"
-        word = question.term if len(question.term) >= 3 else short_word(question.term)
-        values["match"] = '"' + word.replace('"', '""') + '"'
-        statement = f"SELECT f.rowid FROM {table} AS f WHERE {table} MATCH :match ORDER BY f.rowid DESC"
-        if one:
-            statement = (
-                f"SELECT f.rowid FROM {table} AS f "
-                "JOIN advchat_search_documents AS d ON d.message_id = f.rowid "
-                f"WHERE {table} MATCH :match{one} ORDER BY f.rowid DESC"
-            )
+        order = "d.message_id"
+    statement = f"SELECT {order} FROM {source} WHERE {condition} ORDER BY {order} DESC"
     for row in connection.execute(statement, values):
         yield row[0]
 

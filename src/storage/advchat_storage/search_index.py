@@ -16,9 +16,12 @@ from advchat_storage.ownership import Tables
 from advchat_storage.parsing import parse
 from advchat_storage.wording import folded, spoken
 
-BATCH = 500
+BATCH = 250
 """Messages taken in by one transaction: some tens of milliseconds, so that no other write waits long."""
-_BATCH_CHARACTERS = 400_000
+_BATCH_CHARACTERS = 100_000
+
+_MOST_GRAMS = 24
+"""Trigrams of a long term that are asked for: more would not narrow it down."""
 
 VERSION = 1
 """Of the folding and the grams; another number in the file means that the index is made anew."""
@@ -26,7 +29,7 @@ VERSION = 1
 _TABLES = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS advchat_search_long USING fts5("
     "folded, content = 'advchat_search_documents', content_rowid = 'message_id', "
-    "tokenize = 'trigram case_sensitive 1', columnsize = 0)",
+    "tokenize = 'trigram case_sensitive 1', detail = 'none', columnsize = 0)",
     "CREATE VIRTUAL TABLE IF NOT EXISTS advchat_search_short USING fts5("
     "grams, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0)",
 )
@@ -35,9 +38,17 @@ _TABLES = (
 _LETTERS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum()}
 
 
-def short_word(gram: str) -> str:
-    """Give one or two characters as one word of the second index."""
-    return gram.translate(_LETTERS)
+def candidates(term: str) -> tuple[str, str]:
+    """Give table and query that find, for a folded term, all messages that hold it, and a few that may.
+
+    The trigram index keeps no places, which makes it a third of the size: what has all trigrams of a term
+    mostly has the term, and is read to be sure.
+    """
+    if len(term) < 3:
+        return "advchat_search_short", _quoted(term.translate(_LETTERS))
+    grams = sorted({term[start : start + 3] for start in range(len(term) - 2)})
+    step = -(-len(grams) // _MOST_GRAMS)
+    return "advchat_search_long", " AND ".join(map(_quoted, grams[::step]))
 
 
 def watermark(connection: sqlite3.Connection) -> int:
@@ -119,6 +130,10 @@ def problem(connection: sqlite3.Connection) -> str | None:
     except sqlite3.DatabaseError as error:
         return str(error)
     return None
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
 
 
 def _add(

@@ -6,6 +6,8 @@ SQL, no model, no screen.
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,11 +27,14 @@ from advchat_storage.models import (
     Turn,
     TurnHeader,
 )
+from advchat_storage.ownership import Tables
 from advchat_storage.search import needs_index, search
 from advchat_storage.search_index import take_in
 from advchat_storage.store_ledger import LedgerStore
 from advchat_storage.wording import storable
 
+_INDEXING_SECONDS = 2.0
+"""How long a search waits for the index of a file that was never searched before."""
 _KEEP: Final[Any] = object()
 """Of a field that an update leaves as it is; None empties it."""
 
@@ -248,11 +253,7 @@ class Store(LedgerStore):
     ) -> list[SearchHit]:
         """Give the newest messages that hold ``term``, literally, in any case and script, each once."""
         tables = await self._tables()
-        try:
-            while await self._read(needs_index, tables=tables):
-                await self._write(take_in, tables=tables)
-        except StorageError:
-            pass  # What the index lacks is read message by message.
+        await self._index_for_a_while(tables)
         self._upkeep.start()
         return await self._read(
             search,
@@ -262,6 +263,13 @@ class Store(LedgerStore):
             branch_id=None if branch_id is None else storable(branch_id),
             limit=limit,
         )
+
+    async def _index_for_a_while(self, tables: Tables) -> None:
+        """Take in many waiting messages first; what the index lacks after that is read one by one."""
+        deadline = time.monotonic() + _INDEXING_SECONDS
+        with contextlib.suppress(StorageError):
+            while time.monotonic() < deadline and await self._read(needs_index, tables=tables):
+                await self._write(take_in, tables=tables)
 
     async def check(self, *, repair: bool = False) -> CheckReport:
         """Look for damage, and mend what can be mended safely, after a backup beside the file."""

@@ -10,13 +10,13 @@ shares their turns.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from advchat_storage.clock import normal
 from advchat_storage.models import Branch, ForkKind
 from advchat_storage.place import MAIN
+from advchat_storage.places import Place, PlaceFinder
 from advchat_storage.rows import for_each_of
 from advchat_storage.usage_sums import own_costs
 
@@ -24,6 +24,7 @@ _RECORDED = (
     "title",
     "title_source",
     "fork_kind",
+    "fork_turn",
     "created_at",
     "last_used_at",
     "binned_at",
@@ -37,19 +38,19 @@ _RECORDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Extent:
+class Extent:
     """What the structure rows say of one branch."""
 
     messages: int = 0
+    first_turn: int = 0
     turns: int = 0
     first_row: int | None = None
     last_row: int | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    parent: str | None
-    fork_turn: int | None
+    @property
+    def span(self) -> range:
+        """The numbers of its turns."""
+        return range(self.first_turn, self.turns + 1) if self.messages else range(0)
 
 
 def branch_tree(
@@ -65,16 +66,17 @@ def branch_tree(
     hidden.discard(MAIN)
     alive = {name for name, row in recorded.items() if not row["gone"]} | extents.keys() | {MAIN}
     names = sorted(alive - hidden, key=lambda name: _creation(name, recorded, extents))
-    places = _places(connection, session_id, hidden)
+    finder = PlaceFinder(connection, session_id, hidden)
+    hints = {name: recorded.get(name, {}).get("fork_turn") for name in names}
     times = _row_times(connection, [extents[name] for name in names if name in extents])
     costs = own_costs(connection, session_id=session_id)
     current = current_branch or kept_branch(connection, session_id=session_id)
     return [
         _branch(
             name,
-            extent=extents.get(name, _Extent()),
+            extent=extents.get(name, Extent()),
             row=recorded.get(name, {}),
-            place=places.get(name, _Place(MAIN, 1)) if name != MAIN else _Place(None, None),
+            place=finder.place(name, extents.get(name, Extent()).span, hints[name]),
             times=times,
             cost=costs.get(name, (None, False)),
             current=current,
@@ -100,9 +102,9 @@ def kept_branch(connection: sqlite3.Connection, *, session_id: str) -> str:
 def _branch(
     name: str,
     *,
-    extent: _Extent,
+    extent: Extent,
     row: dict[str, Any],
-    place: _Place,
+    place: Place,
     times: dict[int, str],
     cost: tuple[int | None, bool],
     current: str,
@@ -139,11 +141,11 @@ def _kind(row: dict[str, Any]) -> ForkKind:
 
 
 def _creation(
-    name: str, recorded: dict[str, dict[str, Any]], extents: dict[str, _Extent]
+    name: str, recorded: dict[str, dict[str, Any]], extents: dict[str, Extent]
 ) -> tuple[bool, int, int]:
     """Sort ``main`` first, then by the first structure row, or the newest one when an empty branch was made."""
     row = recorded.get(name, {})
-    first = extents.get(name, _Extent()).first_row
+    first = extents.get(name, Extent()).first_row
     made = row.get("created_after")
     candidates = [first] if first is not None else []
     if made is not None:
@@ -151,13 +153,17 @@ def _creation(
     return name != MAIN, min(candidates, default=0), row.get("rowid", 1 << 62)
 
 
-def _extents(connection: sqlite3.Connection, session_id: str) -> dict[str, _Extent]:
+def _extents(connection: sqlite3.Connection, session_id: str) -> dict[str, Extent]:
     rows = connection.execute(
-        "SELECT branch_id, COUNT(*), MAX(user_turn_number), MIN(id), MAX(id) FROM message_structure "
+        "SELECT branch_id, COUNT(*), MIN(user_turn_number), MAX(user_turn_number), MIN(id), MAX(id) "
+        "FROM message_structure "
         "WHERE session_id = ? GROUP BY branch_id",
         (session_id,),
     )
-    return {name: _Extent(count, turns or 0, first, last) for name, count, turns, first, last in rows}
+    return {
+        name: Extent(count, first_turn or 0, turns or 0, first, last)
+        for name, count, first_turn, turns, first, last in rows
+    }
 
 
 def _recorded(connection: sqlite3.Connection, session_id: str) -> dict[str, dict[str, Any]]:
@@ -171,27 +177,7 @@ def _recorded(connection: sqlite3.Connection, session_id: str) -> dict[str, dict
     }
 
 
-def _places(connection: sqlite3.Connection, session_id: str, hidden: AbstractSet[str]) -> dict[str, _Place]:
-    """Read, in one pass in order of creation, which branch made the newest turn that each one inherits."""
-    made_on: dict[int, str] = {}
-    places: dict[str, _Place] = {}
-    newest: dict[str, int] = {}
-    rows = connection.execute(
-        "SELECT message_id, branch_id, user_turn_number FROM message_structure "
-        "WHERE session_id = ? AND (message_type = 'user' OR user_turn_number = 0) ORDER BY id",
-        (session_id,),
-    )
-    for message, branch, turn in rows:
-        if branch in hidden:
-            continue
-        origin = made_on.setdefault(message, branch)
-        if origin != branch and turn >= newest.get(branch, -1):
-            newest[branch] = turn
-            places[branch] = _Place(origin, turn + 1)
-    return places
-
-
-def _row_times(connection: sqlite3.Connection, extents: list[_Extent]) -> dict[int, str]:
+def _row_times(connection: sqlite3.Connection, extents: list[Extent]) -> dict[int, str]:
     wanted = {row for extent in extents for row in (extent.first_row, extent.last_row) if row is not None}
     rows = for_each_of(
         connection,

@@ -98,11 +98,10 @@ def usage_by(
 def turn_usages(connection: sqlite3.Connection, *, session_id: str, branch_id: str) -> list[UsageCut]:
     """Give the sums of each turn that the branch shows and that has cost anything, inherited ones too."""
     rows = connection.execute(
-        f"""SELECT t.turn, t.message_id, {COLUMNS} FROM (
-            SELECT user_turn_number AS turn, MIN(message_id) AS message_id FROM message_structure
-            WHERE session_id = :session AND branch_id = :branch GROUP BY user_turn_number) AS t
-        JOIN advchat_requests AS r ON r.session_id = :session AND r.message_id = t.message_id
-        GROUP BY t.turn, t.message_id ORDER BY t.turn""",
+        f"""SELECT r.turn, r.message_id, {COLUMNS} FROM advchat_requests AS r
+        JOIN message_structure AS s ON s.session_id = r.session_id AND s.branch_id = :branch
+            AND s.user_turn_number = r.turn AND s.message_id = r.message_id
+        WHERE r.session_id = :session GROUP BY r.turn, r.message_id ORDER BY r.turn""",
         {"session": session_id, "branch": branch_id},
     )
     return [UsageCut({"turn": row[0], "message_id": row[1]}, as_sum(row[2:])) for row in rows]
