@@ -7,14 +7,15 @@ and the one kind of refusal that a person gets to read. Knows neither Textual, n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from advchat.events import RunEvent
-from advchat.state import Snapshot, TurnRow, TurnView
-from advchat_storage.models import Conversation, SearchHit
+if TYPE_CHECKING:
+    from advchat.events import RunEvent
+    from advchat.state import Snapshot, TurnRow, TurnView
+    from advchat_storage.models import Conversation, SearchHit
 
-OnSnapshot = Callable[[Snapshot], None]
-OnEvent = Callable[[RunEvent], None]
+OnSnapshot: TypeAlias = "Callable[[Snapshot], None]"
+OnEvent: TypeAlias = "Callable[[RunEvent], None]"
 
 
 class UserError(Exception):

@@ -7,6 +7,7 @@ What is shown and done is the screens'; who acts is handed in.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -64,8 +65,7 @@ class AdvchatApp(App[int]):
 
     def get_default_screen(self) -> MainScreen:
         """Make the main screen the first one, so that the first frame is the real one."""
-        self.actions = self._make_actions()
-        return MainScreen(self.actions, self._keys, self._log_file)
+        return MainScreen(self._make_actions, self._keys, self._log_file)
 
     def get_driver_class(self) -> type[Driver]:
         """Use our driver for Unix terminals and Textual's for all else."""
@@ -118,11 +118,12 @@ class AdvchatApp(App[int]):
         self.leave(128 + signal.SIGHUP)
 
     async def _leave(self, code: int) -> None:
-        for step, seconds in ((self._save, _SAVE), (self.actions.close, _CLOSE)):
-            try:
-                await asyncio.wait_for(step(), seconds)
-            except Exception:
-                log.exception("leaving: %s failed", step.__qualname__)
+        if self.main.started:
+            for step, seconds in ((self._save, _SAVE), (self.main.actions.close, _CLOSE)):
+                try:
+                    await asyncio.wait_for(step(), seconds)
+                except Exception:
+                    log.exception("leaving: %s failed", step.__qualname__)
         self.exit(code, return_code=code)
 
     async def _save(self) -> None:
@@ -152,6 +153,20 @@ class AdvchatApp(App[int]):
 
         self.main.notice.say(await clipboard.copy(text))
 
+    def visit(self, url: str) -> None:
+        """Open a link in the desktop's browser; where there is none, copy it."""
+        desktop = (
+            sys.platform in {"darwin", "win32"}
+            or os.environ.get("DISPLAY")
+            or os.environ.get("WAYLAND_DISPLAY")
+        )
+        if desktop:
+            self.open_url(url)
+            self.main.notice.say(f"Opened {url}")
+        else:
+            # Without a desktop a browser would draw over the screen.
+            self.copy_to_clipboard(url)
+
     def change_theme(self) -> None:
         """Change between dark and light."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
@@ -170,11 +185,29 @@ class AdvchatApp(App[int]):
         self._close_messages_no_wait()
 
 
+def log_to(path: Path) -> None:
+    """Send the program's log to a file, or nowhere if that cannot be: the terminal is the screen's."""
+    handler: logging.Handler
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    except OSError:
+        handler = logging.NullHandler()
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+
+
 def run_app(make_actions: Callable[[], Actions], config: Config) -> int:
     """Run the program until it is left and return its exit status."""
     from advchat.config import log_file  # noqa: PLC0415 - its module is the caller's to load
 
-    app = AdvchatApp(make_actions, theme=config.theme, keys=config.keys, log_file=log_file())
+    path = log_file()
+    log_to(path)
+    # Collections while everything is being made cost the first frame; what is made then stays for good.
+    gc.disable()
+    app = AdvchatApp(make_actions, theme=config.theme, keys=config.keys, log_file=path)
     code = app.run()
     if app.fault:
         print(app.fault, file=sys.stderr)  # noqa: T201 - the screen is gone, this is the last word

@@ -7,8 +7,12 @@ for windows of turns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import gc
+import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,21 +20,25 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from advchat.actions import Actions
+from advchat.actions import Actions, UserError
 from advchat.commands import Command, Scope, in_scope, key_label, keys_of
-from advchat.events import RunEvent
 from advchat.screens.line import Line
 from advchat.screens.panels import PANELS, Panel, Panels
-from advchat.state import Snapshot
 from advchat.widgets.branches import BranchTree
 from advchat.widgets.composer import Composer
 from advchat.widgets.footer import FooterKey, KeyFooter
 from advchat.widgets.header import Header
 from advchat.widgets.lines import AskBar, Notice, OfferBar, QueueLines
 from advchat.widgets.picker import PickList
-from advchat.widgets.transcript import Transcript
 from advchat.widgets.turns import TurnList
 from advchat.widgets.usage import UsagePanel
+
+if TYPE_CHECKING:
+    from advchat.events import RunEvent
+    from advchat.state import Snapshot
+    from advchat.widgets.transcript import Transcript
+
+MakeActions = Callable[[], Actions]
 
 _TITLES: Mapping[Panel, str] = {"branches": "Branches", "turns": "Turns", "usage": "Usage"}
 _FOOTER_ORDER = (
@@ -52,14 +60,16 @@ class Desk(Screen[None]):
 
     AUTO_FOCUS = "#composer"
 
-    def __init__(self, actions: Actions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None) -> None:
+    def __init__(
+        self, make_actions: MakeActions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None
+    ) -> None:
         super().__init__()
-        self.actions = actions
+        self._make_actions = make_actions
+        self._actions: Actions | None = None
         self.keys = keys
         self.panels = Panels()
         self.line = Line(self.complain, log_file)
-        self.shown = Snapshot()
-        """The snapshot that the widgets show."""
+        self._shown: Snapshot | None = None
         self._news: list[RunEvent] = []
         self._due = False
 
@@ -71,7 +81,6 @@ class Desk(Screen[None]):
                 yield BranchTree(id="branches")
                 yield TurnList(id="turns")
             with Vertical(id="centre"):
-                yield Transcript(id="transcript")
                 yield OfferBar(id="offer")
                 yield QueueLines(id="queue")
                 yield PickList(id="completion")
@@ -81,6 +90,23 @@ class Desk(Screen[None]):
                     yield Composer(id="composer")
             yield UsagePanel(id="usage")
         yield KeyFooter(id="footer")
+
+    @property
+    def actions(self) -> Actions:
+        """Who acts. Raises UserError in the first moments, before anybody does."""
+        if self._actions is None:
+            raise UserError("Still opening the conversations: try again in a moment.")
+        return self._actions
+
+    @property
+    def shown(self) -> Snapshot:
+        """The snapshot that the widgets show; an empty one in the first moments."""
+        if self._shown is None:
+            # Late: the first frame shows nothing of it.
+            from advchat.state import Snapshot  # noqa: PLC0415
+
+            self._shown = Snapshot()
+        return self._shown
 
     # The widgets
 
@@ -106,8 +132,16 @@ class Desk(Screen[None]):
 
     @property
     def transcript(self) -> Transcript:
-        """What has been said."""
-        return self.query_one("#transcript", Transcript)
+        """What has been said. Raises UserError in the first moments, before it is there."""
+        found = self.query("#transcript")
+        if not found:
+            raise UserError("Still opening the conversations: try again in a moment.")
+        return cast("Transcript", found.first())
+
+    async def mount_transcript(self) -> None:
+        """Add the transcript. The first frame does without: it would wait for what lays Markdown out."""
+        module = await asyncio.to_thread(importlib.import_module, "advchat.widgets.transcript")
+        await self.query_one("#centre").mount(module.Transcript(id="transcript"), before=0)
 
     @property
     def composer(self) -> Composer:
@@ -130,16 +164,23 @@ class Desk(Screen[None]):
         for panel in PANELS:
             self.query_one(f"#{panel}").border_title = _TITLES[panel]
         self._lay_panels()
-        self.actions.subscribe(self._take_snapshot, self._take_event)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        if not gc.isenabled():
+            # What was made for the first frame stays for good: later collections need not look at it.
+            gc.freeze()
+            gc.enable()
         self.line.add(self._start)
         self.run_worker(self.line.run(), group="line", exit_on_error=False)
 
     async def _start(self) -> None:
         try:
-            await self.actions.start()
+            # Making the actions imports much: in a thread, so that keys typed meanwhile are painted.
+            self._actions = await asyncio.to_thread(self._make_actions)
+            await self.mount_transcript()
+            self._actions.subscribe(self._take_snapshot, self._take_event)
+            await self._actions.start()
         except Exception as error:
             # Without the store there is nothing to show: the program ends with the cause.
             self.give_up(self.line.words(error))
@@ -170,7 +211,7 @@ class Desk(Screen[None]):
 
     def show(self, snapshot: Snapshot, news: list[RunEvent]) -> None:
         """Pass a snapshot on to every widget."""
-        self.shown = snapshot
+        self._shown = snapshot
         self.header.show(snapshot)
         self.branches.show(snapshot.branches)
         place = (snapshot.conversation_id, snapshot.branch_id)
@@ -189,6 +230,11 @@ class Desk(Screen[None]):
     def _read_rows(self, event: TurnList.RowsWanted) -> None:
         event.stop()
         self.run_worker(self._rows(event), group="rows", exit_on_error=False)
+
+    @property
+    def started(self) -> bool:
+        """Whether there is somebody who acts."""
+        return self._actions is not None
 
     async def _rows(self, wanted: TurnList.RowsWanted) -> None:
         async def read() -> None:
@@ -257,7 +303,7 @@ class Desk(Screen[None]):
         focused: Widget | None = self.focused
         if isinstance(focused, BranchTree):
             return "branch"
-        if isinstance(focused, (TurnList, Transcript)):
+        if focused is not None and focused.id in {"turns", "transcript"}:
             return "turn"
         return "usage" if isinstance(focused, UsagePanel) else "composer"
 
@@ -272,7 +318,8 @@ class Desk(Screen[None]):
     def _footer_keys(self) -> list[FooterKey]:
         here = [command for command in in_scope(self.scope) if command.footer]
         everywhere = {command.id: command for command in in_scope("global")}
-        stop = [everywhere["app.escape"]] if self.shown.run is not None else []
+        running = self._shown is not None and self._shown.run is not None
+        stop = [everywhere["app.escape"]] if running else []
         found: list[FooterKey] = []
         for command in [*here, *stop, *(everywhere[name] for name in _FOOTER_ORDER)]:
             keys = keys_of(command, self.keys)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -16,10 +17,12 @@ from advchat.commands import BY_ID
 from advchat.screens.prompting import Failed, Prompting
 from advchat.slash import fork_argument
 from advchat.widgets.branches import BranchTree
-from advchat.widgets.transcript import messages
 from advchat.widgets.turns import TurnList
 from advchat.widgets.usage import UsagePanel
-from advchat_storage.models import SearchHit
+
+if TYPE_CHECKING:
+    from advchat.widgets.transcript import Transcript
+    from advchat_storage.models import SearchHit
 
 _SIBLING_STEPS = {"previous_sibling": -1, "next_sibling": 1}
 
@@ -289,13 +292,13 @@ class Doing(Prompting):
         else:
             self.show_turn(row.turn)
 
-    @on(messages.ForkRequested)
-    def _fork_by_button(self, event: messages.ForkRequested) -> None:
+    def on_transcript_fork_requested(self, event: Transcript.ForkRequested) -> None:
+        """Fork where the transcript's button was pressed."""
         event.stop()
         self.do_turn_fork(Call(str(event.turn)))
 
-    @on(messages.ActionRequested)
-    def _act_by_button(self, event: messages.ActionRequested) -> None:
+    def on_transcript_action_requested(self, event: Transcript.ActionRequested) -> None:
+        """Do what a button in the transcript says."""
         event.stop()
         turn = event.turn
         if event.action in _SIBLING_STEPS:

@@ -28,7 +28,9 @@ class _Departure:
 class Drafts:
     """The composer's text per place."""
 
-    def __init__(self, composer: Composer, line: Line, actions: Actions, catch_up: Callable[[], None]) -> None:
+    def __init__(
+        self, composer: Composer, line: Line, actions: Callable[[], Actions], catch_up: Callable[[], None]
+    ) -> None:
         self._composer = composer
         self._line = line
         self._actions = actions
@@ -46,7 +48,7 @@ class Drafts:
 
     def arrived(self) -> None:
         """Take note of the newest snapshot; a place reached without a move of ours brings its draft along."""
-        snapshot = self._actions.snapshot
+        snapshot = self._actions().snapshot
         place = (snapshot.conversation_id, snapshot.branch_id)
         if snapshot.loading or self.moving or place == self._place:
             return
@@ -74,11 +76,11 @@ class Drafts:
         self._under = left
         departure.typed = ""
         if left != self._saved:
-            await self._actions.save_draft(left)
+            await self._actions().save_draft(left)
             self._saved = left
         prefill = await act()
         self._catch_up()
-        snapshot = self._actions.snapshot
+        snapshot = self._actions().snapshot
         place = (snapshot.conversation_id, snapshot.branch_id)
         if place != self._place:
             self._place = place
@@ -117,5 +119,5 @@ class Drafts:
             return
         text = self._composer.text
         if text != self._saved:
-            await self._actions.save_draft(text)
+            await self._actions().save_draft(text)
             self._saved = text

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from advchat.actions import UserError
-from advchat_storage.errors import StorageError
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +61,9 @@ class Line:
 
     def words(self, error: Exception) -> str:
         """Put a failure into one line for a person; what we did not foresee also goes to the log."""
+        # Late: the first frame needs no store.
+        from advchat_storage.errors import StorageError  # noqa: PLC0415
+
         if isinstance(error, (UserError, StorageError)):
             return str(error)
         log.error("an action failed", exc_info=error)

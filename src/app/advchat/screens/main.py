@@ -25,6 +25,7 @@ from advchat.widgets.lines import AskBar
 
 if TYPE_CHECKING:
     from advchat.app import AdvchatApp
+    from advchat.widgets.transcript import Transcript
 
 
 class MainScreen(Doing):
@@ -174,6 +175,11 @@ class MainScreen(Doing):
             self.notice.say("An answer is still running. Ctrl+Q again stops it and quits; Esc stays.")
             return
         self.program.leave()
+
+    def on_transcript_link_requested(self, event: Transcript.LinkRequested) -> None:
+        """Open a link that was clicked."""
+        event.stop()
+        self.program.visit(event.url)
 
     # The composer
 

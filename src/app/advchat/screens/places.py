@@ -6,8 +6,10 @@ Owns that reading of the branch graph. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from advchat.state import BranchRow
+if TYPE_CHECKING:
+    from advchat.state import BranchRow
 
 
 def shared_turns_end(rows: Sequence[BranchRow], one: str, other: str) -> int | None:

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.timer import Timer
 from textual.widgets._text_area import TextArea
 
-from advchat.actions import Actions, UserError
+from advchat.actions import UserError
 from advchat.commands import Command, completions
-from advchat.events import RunEvent
+from advchat.screens.desk import MakeActions
 from advchat.screens.drafts import Drafts
 from advchat.screens.reading import Reading
 from advchat.slash import SlashCall, parse
-from advchat.state import Snapshot
 from advchat.widgets.composer import Composer
 from advchat.widgets.lines import AskBar, OfferBar, QueueLines
 from advchat.widgets.picker import Pick, PickList
+
+if TYPE_CHECKING:
+    from advchat.events import RunEvent
+    from advchat.state import Snapshot
 
 Failed = Callable[[], None]
 
@@ -33,8 +37,10 @@ _REST = 0.4
 class Prompting(Reading):
     """The composer's side of the main screen."""
 
-    def __init__(self, actions: Actions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None) -> None:
-        super().__init__(actions, keys, log_file)
+    def __init__(
+        self, make_actions: MakeActions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None
+    ) -> None:
+        super().__init__(make_actions, keys, log_file)
         self._drafts: Drafts | None = None
         self._rest: Timer | None = None
 
@@ -42,7 +48,7 @@ class Prompting(Reading):
     def drafts(self) -> Drafts:
         """The composer's text per place."""
         if self._drafts is None:
-            self._drafts = Drafts(self.composer, self.line, self.actions, self.catch_up)
+            self._drafts = Drafts(self.composer, self.line, lambda: self.actions, self.catch_up)
         return self._drafts
 
     @property

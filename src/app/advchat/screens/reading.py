@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from textual import on
-
-from advchat.actions import Actions
-from advchat.events import RunEvent, RunFinished, RunStarted
-from advchat.screens.desk import Desk
+from advchat.screens.desk import Desk, MakeActions
 from advchat.screens.places import shared_turns_end
-from advchat.state import BranchRow, Snapshot, TurnView
-from advchat.widgets.transcript import messages
+
+if TYPE_CHECKING:
+    from advchat.events import RunEvent, RunFinished, RunStarted
+    from advchat.state import BranchRow, Snapshot, TurnView
+    from advchat.widgets.transcript import Transcript
 
 Place = tuple[str, str]
 
@@ -24,8 +24,10 @@ Place = tuple[str, str]
 class Reading(Desk):
     """What has been said, and what is being said."""
 
-    def __init__(self, actions: Actions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None) -> None:
-        super().__init__(actions, keys, log_file)
+    def __init__(
+        self, make_actions: MakeActions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None
+    ) -> None:
+        super().__init__(make_actions, keys, log_file)
         self._ident: Place | None = None
         self._version = -1
         self._run_id: str | None = None
@@ -68,6 +70,8 @@ class Reading(Desk):
 
     def _follow(self, snapshot: Snapshot, news: list[RunEvent]) -> None:
         """Bring the run that is shown up to date; what it had said before is in its live turn already."""
+        from advchat.events import RunFinished, RunStarted  # noqa: PLC0415 - late: no run is in the first frame
+
         run = snapshot.run
         begun = next((event for event in news if isinstance(event, RunStarted) and self._is_here(event)), None)
         run_id = run.run_id if run is not None else begun.run_id if begun is not None else None
@@ -113,8 +117,11 @@ class Reading(Desk):
         if positions:
             self._read_turns(positions[0], positions[-1] + 1)
 
-    @on(messages.TurnsWanted)
-    def _give_turns(self, event: messages.TurnsWanted) -> None:
+    # Handlers go by Textual's naming, because their classes are imported after the first frame.
+
+    def on_transcript_turns_wanted(self, event: Transcript.TurnsWanted) -> None:
+        """Read turns that have come near the view."""
+        event.stop()
         self._read_turns(event.start, event.end)
 
     def _read_turns(self, first: int, end: int) -> None:
@@ -128,8 +135,8 @@ class Reading(Desk):
 
         await self.line.attempt(read)
 
-    @on(messages.HeightsMeasured)
-    def _keep_heights(self, event: messages.HeightsMeasured) -> None:
+    def on_transcript_heights_measured(self, event: Transcript.HeightsMeasured) -> None:
+        """Keep how high turns were, as hints for the next opening."""
         event.stop()
 
         async def keep() -> None:
@@ -137,12 +144,12 @@ class Reading(Desk):
 
         self.run_worker(self.line.attempt(keep), group="heights", exit_on_error=False)
 
-    @on(messages.TurnFocused)
-    def _focus_turn(self, event: messages.TurnFocused) -> None:
+    def on_transcript_turn_focused(self, event: Transcript.TurnFocused) -> None:
+        """Bring the list of turns along."""
         event.stop()
         self.turns.show_turn(event.turn)
 
-    @on(messages.CopyRequested)
-    def _copy_source(self, event: messages.CopyRequested) -> None:
+    def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:
+        """Put source text on the clipboard."""
         event.stop()
         self.app.copy_to_clipboard(event.text)

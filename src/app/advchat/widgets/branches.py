@@ -7,16 +7,18 @@ the rails come ready-made in the snapshot's rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import BindingType
 
 from advchat.bindings import bindings
-from advchat.state import BranchRow
 from advchat.text import one_line
 from advchat.widgets.numbers import count, money
 from advchat.widgets.rows import Cell, RowList
+
+if TYPE_CHECKING:
+    from advchat.state import BranchRow
 
 _COST = 8
 _TURNS = 5

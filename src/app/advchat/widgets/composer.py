@@ -17,12 +17,15 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.document._document import Selection
 from textual.expand_tabs import expand_tabs_inline
+from textual.geometry import Region
 from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets._text_area import TextArea
 
 from advchat.bindings import bindings
 from advchat.text import clean, one_line
+from advchat.widgets.ink import ink
 
 
 def typed(text: str) -> str:
@@ -31,7 +34,7 @@ def typed(text: str) -> str:
     return "\t".join(clean(part) for part in text.split("\t"))
 
 
-class Composer(TextArea):
+class Composer(TextArea, inherit_css=False):
     """A text field of several lines in which Enter sends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,21 +46,16 @@ class Composer(TextArea):
     ]
     """Sending, new lines, the editor, undo; Tab completes. Ctrl+Z is left to suspending."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"composer--hint"}
-
     DEFAULT_CSS = """
     Composer {
+        width: 1fr;
         height: auto;
         min-height: 1;
-        border: none;
         padding: 0 1;
         background: $background;
+        overflow-x: hidden;
+        overflow-y: auto;
         scrollbar-size-vertical: 1;
-        &:focus { border: none; }
-        & > .composer--hint { color: $quiet; }
-        & .text-area--cursor-line { background: transparent; }
-        & .text-area--selection { background: $input-selection-background; }
-        & .text-area--cursor { color: $background; background: $foreground; text-style: none; }
     }
     """
 
@@ -124,6 +122,10 @@ class Composer(TextArea):
         else:
             self.action_cursor_down()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows, without the themes of TextArea's own that this class does not draw with."""
+        return ScrollView.render_lines(self, crop)
+
     def render_line(self, y: int) -> Strip:
         """Draw one row. TextArea's own drawing styles a whole line per row, which a huge paste makes slow."""
         width = self.scrollable_content_region.width
@@ -146,15 +148,13 @@ class Composer(TextArea):
     def _hint(self, y: int, width: int, base: Style) -> Strip:
         if y:
             return Strip.blank(width, base)
-        quiet = base + self.get_component_rich_style("composer--hint", partial=True)
+        inks = ink(self)
+        quiet = base + inks["quiet"]
         text = one_line(self.hint, width)
-        cursor = self._cursor_style(base) if self._draw_cursor else quiet
+        cursor = base + inks["caret"] if self._draw_cursor else quiet
         return Strip([Segment(text[:1] or " ", cursor), Segment(text[1:], quiet)]).adjust_cell_length(
             width, base
         )
-
-    def _cursor_style(self, base: Style) -> Style:
-        return base + self.get_component_rich_style("text-area--cursor", partial=True)
 
     def _styled(self, row: int, text: str, start: int, *, last: bool, base: Style) -> list[Segment]:
         """Cut a row's text at the selection and the cursor, and style the pieces."""
@@ -164,12 +164,13 @@ class Composer(TextArea):
         if shown and at == len(text):
             text += " "
         edges = sorted({0, len(text), *marks, *((at, at + 1) if shown else ())})
-        selected = base + self.get_component_rich_style("text-area--selection", partial=True)
+        inks = ink(self)
+        selected, caret = base + inks["selected"], base + inks["caret"]
         segments: list[Segment] = []
         column = 0
         for left, right in pairwise(edges):
             inside = bool(marks) and marks[0] <= left < marks[1]
-            style = self._cursor_style(base) if shown and left == at else selected if inside else base
+            style = caret if shown and left == at else selected if inside else base
             piece = _expanded(text[left:right], column, self.indent_width)
             column += cell_len(piece)
             segments.append(Segment(piece, style))

@@ -6,7 +6,6 @@ Owns that line's drawing and clicks. Which commands those are is the screen's to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -15,6 +14,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from advchat.widgets.ink import ink
+
 FooterKey = tuple[str, str, str]
 """Key for people, word, command ID."""
 
@@ -22,14 +23,10 @@ FooterKey = tuple[str, str, str]
 class KeyFooter(Widget):
     """Keys with a word each, most useful first; what does not fit is left out."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--word"}
-
     DEFAULT_CSS = """
     KeyFooter {
         height: 1;
         background: $panel;
-        & > .footer--key { color: $accent; text-style: bold; }
-        & > .footer--word { color: $quiet; }
     }
     """
 
@@ -64,9 +61,8 @@ class KeyFooter(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Draw the line."""
-        base = self.rich_style
-        key_style = base + self.get_component_rich_style("footer--key", partial=True)
-        word_style = base + self.get_component_rich_style("footer--word", partial=True)
+        base, inks = self.rich_style, ink(self)
+        key_style, word_style = base + inks["key"], base + inks["quiet"]
         segments = [Segment(" ", base)]
         for _, _, (key, word, _) in self.shown():
             segments += [Segment(key, key_style), Segment(f" {word}  ", word_style)]

@@ -17,11 +17,12 @@ from textual.message import Message
 from textual.style import Style
 from textual.widgets._static import Static
 
-from advchat.state import Offer, QueuedPrompt
 from advchat.text import clean, one_line
 
 if TYPE_CHECKING:
     from textual.widgets import Input
+
+    from advchat.state import Offer, QueuedPrompt
 
 
 class Notice(Static):

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -20,11 +19,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from advchat.text import one_line
+from advchat.widgets.ink import ink
 
 Cell = tuple[str, str]
-"""Text that is safe to draw, and the name of its style: one of ``ROW_STYLES`` or empty for plain."""
-
-ROW_STYLES = ("quiet", "accent", "good", "warn", "bad", "rule", "strong")
+"""Text that is safe to draw, and the name of its style in ``ink``; empty for plain."""
 
 
 class RowList(ScrollView, can_focus=True):
@@ -40,35 +38,12 @@ class RowList(ScrollView, can_focus=True):
     ]
     """Moving the cursor; what to do with a row is bound by subclasses."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "rows--quiet",
-        "rows--accent",
-        "rows--good",
-        "rows--warn",
-        "rows--bad",
-        "rows--rule",
-        "rows--strong",
-        "rows--cursor",
-        "rows--blurred",
-        "rows--hover",
-    }
-
     DEFAULT_CSS = """
     RowList {
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
-        & > .rows--quiet { color: $quiet; }
-        & > .rows--accent { color: $accent; }
-        & > .rows--good { color: $success; }
-        & > .rows--warn { color: $warning; }
-        & > .rows--bad { color: $error; }
-        & > .rows--rule { color: $rule; }
-        & > .rows--strong { text-style: bold; }
-        & > .rows--cursor { background: $row-cursor; }
-        & > .rows--blurred { background: $row-blurred; }
-        & > .rows--hover { background: $row-blurred; }
     }
     """
 
@@ -163,25 +138,19 @@ class RowList(ScrollView, can_focus=True):
         """Draw one row of the window."""
         width = self.row_width
         index = y + round(self.scroll_y)
-        base = self.rich_style
+        base, inks = self.rich_style, ink(self)
         if not self.count and self.empty:
             text = one_line(self.empty, width - 2) if y == 1 else ""
-            return Strip([Segment(f" {text}", base + self._part("quiet"))]).adjust_cell_length(width, base)
+            return Strip([Segment(f" {text}", base + inks["quiet"])]).adjust_cell_length(width, base)
         if index >= self.count:
             return Strip.blank(width, base)
-        row = base + self._row_style(index)
-        segments = [
-            Segment(text, row + self._part(name) if name else row) for text, name in self.cells(index, width)
-        ]
-        return Strip(segments).adjust_cell_length(width, row)
-
-    def _part(self, name: str) -> Style:
-        return self.get_component_rich_style(f"rows--{name}", partial=True)
-
-    def _row_style(self, index: int) -> Style:
+        row = base
         if index == self.cursor:
-            return self._part("cursor" if self.has_focus else "blurred")
-        return self._part("hover") if index == self.hover else Style.null()
+            row += inks["cursor" if self.has_focus else "blurred"]
+        elif index == self.hover:
+            row += inks["hover"]
+        segments = [Segment(text, row + inks[name] if name else row) for text, name in self.cells(index, width)]
+        return Strip(segments).adjust_cell_length(width, row)
 
     def on_focus(self) -> None:
         """Show the cursor as live."""

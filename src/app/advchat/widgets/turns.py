@@ -7,17 +7,19 @@ turn. Where rows come from is the screen's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from advchat.bindings import bindings
-from advchat.state import TurnRow
 from advchat.text import one_line
 from advchat.widgets.numbers import count, money
 from advchat.widgets.rows import Cell, RowList
+
+if TYPE_CHECKING:
+    from advchat.state import TurnRow
 
 _PAGE = 64
 _FORK = 3

@@ -7,7 +7,7 @@ bars. The numbers come ready-made in the snapshot.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,10 +20,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from advchat.bindings import bindings
-from advchat.state import UsageView
 from advchat.widgets import usage_bars
+from advchat.widgets.ink import ink
 from advchat.widgets.numbers import count, money
 from advchat.widgets.usage_lines import Line, lines
+
+if TYPE_CHECKING:
+    from advchat.state import TurnBar, UsageView
 
 _CHART = 6
 """Rows of the chart."""
@@ -43,40 +46,12 @@ class UsagePanel(ScrollView, can_focus=True):
     ]
     """Moving along the bars and scrolling."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"usage--{name}"
-        for name in (
-            "quiet",
-            "accent",
-            "good",
-            "warn",
-            "bad",
-            "rule",
-            "strong",
-            "cached",
-            "input",
-            "output",
-            "cost",
-        )
-    }
-
     DEFAULT_CSS = """
     UsagePanel {
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
-        & > .usage--quiet { color: $quiet; }
-        & > .usage--accent { color: $accent; }
-        & > .usage--good { color: $success; }
-        & > .usage--warn { color: $warning; }
-        & > .usage--bad { color: $error; }
-        & > .usage--rule { color: $rule; }
-        & > .usage--strong { text-style: bold; }
-        & > .usage--cached { color: $bar-cached; }
-        & > .usage--input { color: $bar-input; }
-        & > .usage--output { color: $bar-output; }
-        & > .usage--cost { color: $warning; text-style: bold; }
     }
     """
 
@@ -92,13 +67,14 @@ class UsagePanel(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own parameter name
         super().__init__(id=id)
-        self._view = UsageView()
+        self._view: UsageView | None = None
+        self._bars: tuple[TurnBar, ...] = ()
         self._lines: list[list[Segment]] = []
 
     def show(self, view: UsageView) -> None:
         """Show these numbers."""
         if view != self._view or not self._lines:
-            self._view = view
+            self._view, self._bars = view, view.bars
             if self.bar >= len(view.bars):
                 self.bar = -1
             self._lay_out()
@@ -119,18 +95,18 @@ class UsagePanel(ScrollView, can_focus=True):
 
     def step(self, by: int) -> None:
         """Move along the bars and tell which turn that is."""
-        total = len(self._view.bars)
+        total = len(self._bars)
         if total:
             self.bar = max(0, min(total - 1, self._place + by))
-            self.post_message(self.TurnPicked(self._view.bars[self.bar].turn))
+            self.post_message(self.TurnPicked(self._bars[self.bar].turn))
 
     def action_bar(self, place: int) -> None:
         """Move to the first or the last bar."""
-        self.step((0 if place == 0 else len(self._view.bars)) - self._place)
+        self.step((0 if place == 0 else len(self._bars)) - self._place)
 
     @property
     def _place(self) -> int:
-        return self.bar if self.bar >= 0 else len(self._view.bars) - 1
+        return self.bar if self.bar >= 0 else len(self._bars) - 1
 
     def on_click(self, event: events.Click) -> None:
         """Take a click on a bar for a move to it."""
@@ -152,59 +128,57 @@ class UsagePanel(ScrollView, can_focus=True):
         return Strip(self._lines[line]).adjust_cell_length(width, self.rich_style)
 
     def _unit(self) -> int:
-        return usage_bars.unit(len(self._view.bars), self.scrollable_content_region.width - 2)
+        return usage_bars.unit(len(self._bars), self.scrollable_content_region.width - 2)
 
     def _window(self) -> tuple[int, int]:
         columns = max(1, (self.scrollable_content_region.width - 2) // self._unit())
-        return usage_bars.window(len(self._view.bars), columns, self._place)
+        return usage_bars.window(len(self._bars), columns, self._place)
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
-        if width <= 0:
+        if width <= 0 or self._view is None:
             return
         words = lines(self._view, width)
         self._lines = [*self._chart(width), *(self._segments(line) for line in words)]
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
-    def _part(self, name: str) -> Style:
-        return self.get_component_rich_style(f"usage--{name}", partial=True)
-
     def _segments(self, line: Line) -> list[Segment]:
-        base = self.rich_style
-        return [Segment(text, base + self._part(name) if name else base) for text, name in line]
+        base, inks = self.rich_style, ink(self)
+        return [Segment(text, base + inks[name] if name else base) for text, name in line]
 
     def _chart(self, width: int) -> list[list[Segment]]:
-        bars = self._view.bars
+        bars = self._bars
         if not bars:
             return []
         first, stop = self._window()
         rows = usage_bars.chart(bars[first:stop], _CHART)
         base = self.rich_style
         unit = self._unit()
-        drawn = [[Segment(" ", base), *self._bars(row, unit)] for row in rows]
+        drawn = [[Segment(" ", base), *self._drawn(row, unit)] for row in rows]
         lit = (self._place - first) * unit + max(0, unit - 2) // 2
         marker = [(" " * (lit + 1), ""), ("▲", "accent")]
         return [*drawn, self._segments(tuple(marker)), *map(self._segments, self._legend(width)), []]
 
-    def _bars(self, row: Sequence[usage_bars.ChartCell], unit: int) -> Iterator[Segment]:
+    def _drawn(self, row: Sequence[usage_bars.ChartCell], unit: int) -> Iterator[Segment]:
         """Draw one row of the chart; a mark stands in the middle of its bar."""
         wide = max(1, unit - 1)
-        for ink, name, ground in row:
-            style = self._ink(name, ground)
-            if ink in "•?" and wide > 1:
-                yield Segment(f"{' ' * ((wide - 1) // 2)}{ink}{' ' * (wide // 2)}", style)
+        for mark, name, ground in row:
+            style = self._style(name, ground)
+            if mark in "•?" and wide > 1:
+                yield Segment(f"{' ' * ((wide - 1) // 2)}{mark}{' ' * (wide // 2)}", style)
             else:
-                yield Segment(ink * wide, style)
+                yield Segment(mark * wide, style)
             if unit > 1:
                 yield Segment(" ", self.rich_style)
 
-    def _ink(self, name: str, ground: str) -> Style:
-        style = self.rich_style + (self._part(name) if name else Style.null())
-        return style + Style(bgcolor=self._part(ground).color) if ground else style
+    def _style(self, name: str, ground: str) -> Style:
+        inks = ink(self)
+        style = self.rich_style + inks[name] if name else self.rich_style
+        return style + Style(bgcolor=inks[ground].color) if ground else style
 
     def _legend(self, width: int) -> Sequence[Line]:
-        bar = self._view.bars[self._place]
+        bar = self._bars[self._place]
         cost = money(bar.cost_nano, 9) if bar.known else "unknown"
         told = f"{count(bar.input_tokens, 9)} in, {count(bar.output_tokens, 9)} out" if bar.known else "unknown"
         legend = (

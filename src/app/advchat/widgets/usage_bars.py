@@ -7,8 +7,11 @@ rest of the input over it, output on top; where a row of cells holds two of them
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from advchat.state import TurnBar
+if TYPE_CHECKING:
+    from advchat.state import TurnBar
+
 
 BARS = ("cached", "input", "output")
 """Styles of a bar's parts, from the bottom up."""

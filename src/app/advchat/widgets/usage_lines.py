@@ -6,15 +6,17 @@ Owns what is said of which sum and how it is laid out in a given width. Pure: va
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from advchat.state import Share, UsageView
 from advchat.text import one_line
 from advchat.widgets.numbers import count, money
 from advchat.widgets.rows import Cell
-from advchat_storage.models import UsageSum
+
+if TYPE_CHECKING:
+    from advchat.state import Share, UsageView
+    from advchat_storage.models import UsageSum
 
 Line = tuple[Cell, ...]
 
