@@ -10,6 +10,9 @@ import sqlite3
 from advchat_storage import clock
 from advchat_storage.place import MAIN
 
+NEVER = 1 << 62
+"""The place in the order of creation of a branch that nobody has reserved."""
+
 
 def touch(connection: sqlite3.Connection, session_id: str, branch_id: str, moment: str) -> None:
     """Mark a branch and its conversation as used, making their rows where they are missing."""
@@ -43,6 +46,17 @@ def add_missing(connection: sqlite3.Connection, session_id: str, branch_id: str,
         "VALUES (?, ?, ?, ?, ?)",
         (session_id, branch_id, "root" if branch_id == MAIN else "derived", created, moment),
     )
+
+
+def creation_order(connection: sqlite3.Connection, session_id: str) -> dict[str, int]:
+    """Give each branch's number in the order of creation.
+
+    Both classes reserve an ID in the transaction that makes the branch, and reservations are never removed.
+    """
+    rows = connection.execute(
+        "SELECT branch_id, rowid FROM branch_reservations WHERE session_id = ?", (session_id,)
+    )
+    return dict(rows.fetchall())
 
 
 def keep_emptied(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from advchat_storage import clock
-from advchat_storage.branch_rows import add_missing
+from advchat_storage.branch_rows import NEVER, add_missing, creation_order
 from advchat_storage.place import MAIN, Scope, require_branch
 
 ForkPoint = Literal["before", "after"]
@@ -113,19 +113,16 @@ def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None
 def listing(connection: sqlite3.Connection, session_id: str, current: str) -> list[dict[str, Any]]:
     """Give the branches in order of creation, the bin left out, as the SDK's class shows them."""
     recorded = {row[0]: row for row in connection.execute(_RECORDED, (session_id,))}
-    listed: list[tuple[tuple[bool, int, int], dict[str, Any]]] = []
-    for branch_id, messages, turns, row_id, created in connection.execute(_FILLED, {"session": session_id}):
+    order = creation_order(connection, session_id)
+    listed: list[dict[str, Any]] = []
+    for branch_id, messages, turns, created in connection.execute(_FILLED, {"session": session_id}):
         known = recorded.pop(branch_id, None)
         if known is None or known[1] is None or branch_id == MAIN:
-            made = row_id if known is None else min(row_id, known[4] + 1)
-            entry = _entry(branch_id, messages, turns, created, current)
-            listed.append(((branch_id != MAIN, made, known[5] if known else 0), entry))
-    for branch_id, binned_at, gone, created, made_after, order in recorded.values():
+            listed.append(_entry(branch_id, messages, turns, created, current))
+    for branch_id, binned_at, gone, created in recorded.values():
         if not gone and binned_at is None:
-            entry = _entry(branch_id, 0, 0, created.replace("T", " ")[:19], current)
-            listed.append(((branch_id != MAIN, made_after + 1, order), entry))
-    listed.sort(key=lambda branch: branch[0])
-    return [entry for _, entry in listed]
+            listed.append(_entry(branch_id, 0, 0, created.replace("T", " ")[:19], current))
+    return sorted(listed, key=lambda entry: (entry["branch_id"] != MAIN, order.get(entry["branch_id"], NEVER)))
 
 
 def _entry(branch_id: str, messages: int, turns: int | None, created: str, current: str) -> dict[str, Any]:
@@ -201,7 +198,7 @@ _SHOWN_NOWHERE_ELSE = """NOT EXISTS (
 
 # The index by turn has all that is grouped; a branch's first row is looked up once.
 _FILLED = """
-SELECT grouped.branch_id, grouped.messages, grouped.turns, first.id, first.created_at
+SELECT grouped.branch_id, grouped.messages, grouped.turns, first.created_at
 FROM (
     SELECT branch_id, COUNT(*) AS messages, MAX(user_turn_number) AS turns
     FROM message_structure WHERE session_id = :session GROUP BY branch_id
@@ -213,7 +210,7 @@ CROSS JOIN message_structure AS first ON first.id = (
 """
 
 _RECORDED = """
-SELECT branch_id, binned_at, gone, created_at, created_after, rowid FROM advchat_branches WHERE session_id = ?
+SELECT branch_id, binned_at, gone, created_at FROM advchat_branches WHERE session_id = ?
 """
 
 

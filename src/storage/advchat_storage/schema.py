@@ -108,7 +108,6 @@ CREATE TABLE IF NOT EXISTS advchat_branches (
     unread INTEGER NOT NULL DEFAULT 0,
     budget_nano INTEGER,
     gone INTEGER NOT NULL DEFAULT 0,
-    created_after INTEGER,
     PRIMARY KEY (session_id, branch_id)
 );
 CREATE TABLE IF NOT EXISTS advchat_turns (
@@ -243,14 +242,6 @@ FROM turn_usage AS u WHERE u.requests > 0 OR u.total_tokens > 0
 """Usage from before this file was ours is in the ledger once."""
 
 TRIGGERS = (
-    """
-    CREATE TRIGGER IF NOT EXISTS advchat_branch_placed AFTER INSERT ON advchat_branches
-    WHEN NEW.created_after IS NULL
-    BEGIN
-        UPDATE advchat_branches SET created_after = (SELECT COALESCE(MAX(id), 0) FROM message_structure)
-        WHERE session_id = NEW.session_id AND branch_id = NEW.branch_id;
-    END
-    """,
     f"""
     CREATE TRIGGER IF NOT EXISTS advchat_usage_written AFTER INSERT ON turn_usage
     WHEN NEW.requests > 0 OR NEW.total_tokens > 0

@@ -13,6 +13,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
+from advchat_storage.branch_rows import NEVER, creation_order
 from advchat_storage.clock import normal
 from advchat_storage.models import Branch, ForkKind
 from advchat_storage.place import MAIN
@@ -33,7 +34,6 @@ _RECORDED = (
     "unread",
     "budget_nano",
     "gone",
-    "created_after",
 )
 
 
@@ -65,7 +65,8 @@ def branch_tree(
     hidden = set() if binned else {name for name, row in recorded.items() if row["binned_at"] is not None}
     hidden.discard(MAIN)
     alive = {name for name, row in recorded.items() if not row["gone"]} | extents.keys() | {MAIN}
-    names = sorted(alive - hidden, key=lambda name: _creation(name, recorded, extents))
+    order = creation_order(connection, session_id)
+    names = sorted(alive - hidden, key=lambda name: (name != MAIN, order.get(name, NEVER), name))
     finder = PlaceFinder(connection, session_id, hidden)
     hints = {name: recorded.get(name, {}).get("fork_turn") for name in names}
     times = _row_times(connection, [extents[name] for name in names if name in extents])
@@ -140,19 +141,6 @@ def _kind(row: dict[str, Any]) -> ForkKind:
     return "after" if kind == "after" else "derived"
 
 
-def _creation(
-    name: str, recorded: dict[str, dict[str, Any]], extents: dict[str, Extent]
-) -> tuple[bool, int, int]:
-    """Sort ``main`` first, then by the first structure row, or the newest one when an empty branch was made."""
-    row = recorded.get(name, {})
-    first = extents.get(name, Extent()).first_row
-    made = row.get("created_after")
-    candidates = [first] if first is not None else []
-    if made is not None:
-        candidates.append(made + 1)
-    return name != MAIN, min(candidates, default=0), row.get("rowid", 1 << 62)
-
-
 def _extents(connection: sqlite3.Connection, session_id: str) -> dict[str, Extent]:
     rows = connection.execute(
         "SELECT branch_id, COUNT(*), MIN(user_turn_number), MAX(user_turn_number), MIN(id), MAX(id) "
@@ -168,13 +156,10 @@ def _extents(connection: sqlite3.Connection, session_id: str) -> dict[str, Exten
 
 def _recorded(connection: sqlite3.Connection, session_id: str) -> dict[str, dict[str, Any]]:
     rows = connection.execute(
-        f"SELECT branch_id, {', '.join(_RECORDED)} FROM advchat_branches WHERE session_id = ? "
-        "ORDER BY created_after, rowid",
+        f"SELECT branch_id, {', '.join(_RECORDED)} FROM advchat_branches WHERE session_id = ?",
         (session_id,),
     )
-    return {
-        row[0]: {**dict(zip(_RECORDED, row[1:], strict=True)), "rowid": order} for order, row in enumerate(rows)
-    }
+    return {row[0]: dict(zip(_RECORDED, row[1:], strict=True)) for row in rows}
 
 
 def _row_times(connection: sqlite3.Connection, extents: list[Extent]) -> dict[int, str]:
