@@ -105,6 +105,9 @@ class Pricing:
             return _with_own_price(record, own, usage, notes)
         if record.provider in FREE_PROVIDERS:
             return _priced(record, Decimal(0), "free", None, [])
+        if record.status == "failed" and usage is not None and not usage.input and not usage.output:
+            # Nobody worked on it, so it costs nothing whatever the price; a completed one may just not tell.
+            return _priced(record, Decimal(0), "no tokens", None, notes)
         model = record.model or record.model_asked
         if model is None:
             return _unknown(record, "the model is not known")

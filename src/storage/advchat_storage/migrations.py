@@ -17,7 +17,7 @@ from urllib.parse import quote
 from advchat_storage import schema
 from advchat_storage.errors import ForeignSchemaError, NewerSchemaError
 from advchat_storage.opening import MEMORY
-from advchat_storage.ownership import Tables, owner_of, owner_problem, unclaimed
+from advchat_storage.ownership import Tables, foreign_problem, owner_of, owner_problem, unclaimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,28 @@ def early_problem(path: str, *, tables: Tables, create_tables: bool) -> ForeignS
     file = Path(path).expanduser()
     if path == MEMORY or not file.is_file():
         return None if create_tables else unclaimed(path)
+    return _glance(
+        file, lambda connection: owner_problem(connection, tables, path=path, create_tables=create_tables)
+    )
+
+
+def foreign_file(path: str) -> ForeignSchemaError | None:
+    """Tell whether another program has filled the file, before anything in it is changed."""
+    if path == MEMORY or not Path(path).is_file():
+        return None
+    return _glance(Path(path), lambda connection: foreign_problem(connection, path))
+
+
+def _glance(
+    file: Path, question: Callable[[sqlite3.Connection], ForeignSchemaError | None]
+) -> ForeignSchemaError | None:
+    """Ask a question of a file for a moment, to read only; what cannot be read now is no problem yet."""
     try:
         connection = sqlite3.connect(f"file:{quote(str(file.resolve()))}?mode=ro", uri=True, timeout=0)
     except sqlite3.Error:
         return None
     try:
-        return owner_problem(connection, tables, path=path, create_tables=create_tables)
+        return question(connection)
     except sqlite3.Error:
         return None
     finally:

@@ -14,6 +14,9 @@ from advchat_storage.schema import exists
 
 SESSIONS = "agent_sessions"
 MESSAGES = "agent_messages"
+_OWN = "advchat_"
+_SESSIONS_COLUMNS = frozenset({"session_id", "created_at", "updated_at"})
+_MESSAGES_COLUMNS = frozenset({"id", "session_id", "message_data", "created_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,22 @@ def owner_problem(
     return None
 
 
+def foreign_problem(connection: sqlite3.Connection, path: str) -> ForeignSchemaError | None:
+    """Give the refusal for a file that another program has filled; None for an empty one and for ours."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+    names = {_folded(name) for (name,) in connection.execute(query)}
+    tables = owner_of(connection) or Tables()
+    base = ((tables.sessions_name, _SESSIONS_COLUMNS), (tables.messages_name, _MESSAGES_COLUMNS))
+    for table, wanted in base:
+        columns = {_folded(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")}
+        if columns and not wanted <= columns:
+            return ForeignSchemaError(path, f"its table {table} is another program's", _ANOTHER)
+    known = {_folded(name) for name, _ in base}
+    if names and not names & known and not any(name.startswith(_OWN) for name in names):
+        return ForeignSchemaError(path, "this is another program's database", _ANOTHER)
+    return None
+
+
 def _column_problem(
     table: str,
     found: dict[str, list[tuple[str, str]]],
@@ -109,6 +128,7 @@ def _column_problem(
 
 
 _CREATE = "Open it once with create_tables=True"
+_ANOTHER = "Choose another file"
 
 
 def unclaimed(path: str) -> ForeignSchemaError:

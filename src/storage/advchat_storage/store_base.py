@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from advchat_storage.database import Database
 from advchat_storage.index_upkeep import IndexUpkeep
-from advchat_storage.migrations import prepare_any
+from advchat_storage.migrations import foreign_file, prepare_any
 from advchat_storage.opening import MEMORY
 from advchat_storage.ownership import Tables, owner_of
 from advchat_storage.place import Scope
@@ -86,6 +86,9 @@ class StoreBase:
     async def _tables(self) -> Tables:
         """Give the names of the file's base tables."""
         if self._owner is None:
+            foreign = await asyncio.to_thread(foreign_file, self.path)
+            if foreign is not None:
+                raise foreign
             self._owner = await self._require_open().read(owner_of) or Tables()
         return self._owner
 
