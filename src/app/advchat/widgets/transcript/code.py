@@ -106,7 +106,8 @@ class Highlighter:
         for at, kind, value in self._lexer.get_tokens_unprocessed(text[start:]):
             role = self._role(kind)
             begin = start + at
-            if found and found[-1][0] == role and found[-1][2] == begin and value != "\n":
+            # Never joined over a line end, so that tokens compare equal wherever lexing began.
+            if found and found[-1][0] == role and found[-1][2] == begin and text[begin - 1] != "\n":
                 found[-1] = (role, found[-1][1], begin + len(value))
             else:
                 found.append((role, begin, begin + len(value)))

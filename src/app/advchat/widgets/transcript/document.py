@@ -179,7 +179,7 @@ class _Text:
         pieces, stable = self._splitter.update(text)
         first = self._stable
         old = self.blocks[first:]
-        self._define(text, pieces[first:stable])
+        self._define(text, pieces[first : stable if live else len(pieces)])
         fresh = [self._grown(piece, old, index, text, live) for index, piece in enumerate(pieces[first:])]
         self.blocks[first:] = fresh
         self._stable = stable

@@ -7,6 +7,7 @@ growing paragraph, of which only the last part is parsed again. Knows no turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -16,7 +17,7 @@ from advchat.widgets.transcript.code import CodeRows
 from advchat.widgets.transcript.flow import flow_runs
 from advchat.widgets.transcript.inline import Aligner, inline_runs, parser, token_runs
 from advchat.widgets.transcript.palette import Palette
-from advchat.widgets.transcript.rows import EMPTY_ROW, NOWHERE, Row, Run, make_row
+from advchat.widgets.transcript.rows import NOWHERE, Row, Run, make_row
 from advchat.widgets.transcript.table import TableRows
 
 if TYPE_CHECKING:
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 _BULLETS = "•◦▪"
 _DEEPEST = 12
 """Containers nested deeper than this are drawn without further indent."""
-_PIECE = 8000
+_PIECE = 2000
 """A paragraph longer than twice this is parsed in pieces of about this size, cut at a blank."""
+
+
+_CUT_TRIES = 40
 
 
 class ParagraphRows:
@@ -66,8 +70,18 @@ class ParagraphRows:
 
 
 def _cut_place(source: str, start: int) -> int:
-    blank = max(source.rfind(" ", start, start + _PIECE), source.rfind("\n", start, start + _PIECE))
-    return blank + 1 if blank > start else start + _PIECE
+    """Return where a long paragraph may be cut: after a blank at which no markup seems to be open."""
+    stop = start + _PIECE
+    best = 0
+    for _ in range(_CUT_TRIES):
+        stop = max(source.rfind(" ", start + 1, stop), source.rfind("\n", start + 1, stop))
+        if stop < 0:
+            break
+        piece = source[start:stop]
+        best = best or stop
+        if all(piece.count(sign) % 2 == 0 for sign in "`*_") and piece.count("[") == piece.count("]"):
+            return stop + 1
+    return best + 1 if best else start + _PIECE
 
 
 class ProseRows:
@@ -86,8 +100,10 @@ class ProseRows:
         walk = _Walk(source, self._palette, self._width)
         if self._indent:
             walk.enter([Run(" " * self._indent, Style())])
-        walk.run(parser().parse(text, self._env))
-        self.rows = walk.rows or [EMPTY_ROW]
+        # A copy, because a definition that still grows must not be learned.
+        env = {"references": dict(self._env.get("references", ()))}
+        walk.run(parser().parse(text, env))
+        self.rows = walk.rows
         return 0
 
 
@@ -256,7 +272,9 @@ class _Walk:
         table = TableRows(self._palette, self._room(), {})
         table.update(_table_source(tokens[index:stop]))
         # Its source is put together anew here, so its rows have no place in the block's.
-        self._add_rows([Row(row.strip, tuple(span for span in row.spans if span.target)) for row in table.rows])
+        self._add_rows(
+            [replace(row, spans=tuple(span for span in row.spans if span.target)) for row in table.rows]
+        )
         self._wants_gap = True
         return stop + 1
 
@@ -285,6 +303,5 @@ def led_row(lead: Sequence[Run], row: Row) -> Row:
     if not lead:
         return row
     head = make_row(lead)
-    shift = head.strip.cell_length
-    moved = tuple(span._replace(x=span.x + shift) for span in row.spans)
-    return Row(head.strip + row.strip if row.strip.cell_length else head.strip, (*head.spans, *moved))
+    moved = tuple(span._replace(x=span.x + head.cells) for span in row.spans)
+    return Row((*head.segments, *row.segments), head.cells + row.cells, (*head.spans, *moved))

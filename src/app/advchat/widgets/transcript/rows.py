@@ -1,6 +1,6 @@
 """Rows as the transcript draws and maps them.
 
-Owns the values that renderers produce: a row is a strip of styled text together with the places in the
+Owns the values that renderers produce: a row is styled text together with the places in the
 source that its cells came from, and the targets that can be clicked on it. Knows no widget and no turn.
 """
 
@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
 from advchat.text import TAB_CELLS, clean, harmless_parts
 
@@ -74,9 +73,16 @@ class Span(NamedTuple):
 class Row:
     """One line of the transcript."""
 
-    strip: Strip
+    segments: tuple[Segment, ...]
+    cells: int
+    """Its width."""
     spans: tuple[Span, ...] = ()
     """Only those that have a place in the source or a target."""
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return "".join(segment.text for segment in self.segments)
 
     def target_at(self, x: int) -> Target | None:
         """Return the target that covers cell ``x``."""
@@ -90,7 +96,7 @@ class Row:
         return [span.target for span in self.spans if span.target is not None]
 
 
-EMPTY_ROW = Row(Strip([]))
+EMPTY_ROW = Row((), 0)
 
 
 def letters_before(text: str, cells: int) -> int:
@@ -125,7 +131,7 @@ def make_row(runs: Iterable[Run], fill: int = 0, fill_style: Style | None = None
     if x < fill:
         segments.append(Segment(" " * (fill - x), fill_style))
         x = fill
-    return Row(Strip(segments, x), tuple(spans))
+    return Row(tuple(segments), x, tuple(spans))
 
 
 def outside(

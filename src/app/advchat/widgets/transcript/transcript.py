@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
+from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
 from textual.timer import Timer
@@ -19,11 +21,11 @@ from textual.timer import Timer
 from advchat.bindings import bindings
 from advchat.events import RunEvent
 from advchat.state import TurnRow, TurnView
-from advchat.widgets.transcript import messages
 from advchat.widgets.transcript.document import TurnDoc
 from advchat.widgets.transcript.flow import flow
 from advchat.widgets.transcript.pointer import PointerView
-from advchat.widgets.transcript.rows import Run, Target, make_row
+from advchat.widgets.transcript.prose import led_row
+from advchat.widgets.transcript.rows import Run, Target
 from advchat.widgets.transcript.streaming import LiveRun
 from advchat.widgets.transcript.targets import code_of
 
@@ -40,13 +42,63 @@ class Transcript(PointerView):
     BINDINGS: ClassVar[list[BindingType]] = bindings("turn")
     """What can be done with a turn; the screen does it to ``chosen``."""
 
-    TurnsWanted = messages.TurnsWanted
-    ForkRequested = messages.ForkRequested
-    ActionRequested = messages.ActionRequested
-    LinkRequested = messages.LinkRequested
-    CopyRequested = messages.CopyRequested
-    HeightsMeasured = messages.HeightsMeasured
-    TurnFocused = messages.TurnFocused
+    class TurnsWanted(Message):
+        """Turns have come near the view that are not loaded: positions ``[start, end)``."""
+
+        def __init__(self, start: int, end: int) -> None:
+            self.start = start
+            self.end = end
+            super().__init__()
+
+    class ForkRequested(Message):
+        """A turn's fork button was pressed."""
+
+        def __init__(self, turn: int, key: int) -> None:
+            self.turn = turn
+            self.key = key
+            super().__init__()
+
+    class ActionRequested(Message):
+        """An action on a turn was chosen.
+
+        It is one of ``edit``, ``regenerate``, ``compare``, ``copy``, ``continue``, ``retry``, ``discard``,
+        ``previous_sibling`` and ``next_sibling``.
+        """
+
+        def __init__(self, action: str, turn: int, key: int) -> None:
+            self.action = action
+            self.turn = turn
+            self.key = key
+            super().__init__()
+
+    class LinkRequested(Message):
+        """A link was followed; the URL is http, https or mailto."""
+
+        def __init__(self, url: str) -> None:
+            self.url = url
+            super().__init__()
+
+    class CopyRequested(Message):
+        """Source text is to be copied."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class HeightsMeasured(Message):
+        """Turns were laid out in full: rows by message key, at a width in cells."""
+
+        def __init__(self, width: int, heights: dict[int, int]) -> None:
+            self.width = width
+            self.heights = heights
+            super().__init__()
+
+    class TurnFocused(Message):
+        """The cursor has come to another turn, by key, click or scrolling."""
+
+        def __init__(self, turn: int) -> None:
+            self.turn = turn
+            super().__init__()
 
     parent_name: var[str] = var("")
     """What the branch's inherited turns come from, for people."""
@@ -214,6 +266,11 @@ class Transcript(PointerView):
         self._refresh_rules()
         self.sync()
 
+    @property
+    def drawing(self) -> bool:
+        """Whether events wait for the next frame."""
+        return self._live_timer is not None
+
     def _draw_live(self) -> None:
         self._live_timer = None
         live = self._live
@@ -305,8 +362,8 @@ class Transcript(PointerView):
         if not 0 <= index < len(rows):
             return super().blank_line(y, width, base)
         margin = " " * ((width - room) // 2)
-        strip = make_row([Run(margin, Style())]).strip + rows[index].strip
-        return strip.apply_style(base).crop_extend(0, width, base)
+        row = led_row([Run(margin, Style())], rows[index])
+        return Strip(Segment.apply_style(row.segments, base), row.cells).adjust_cell_length(width, base)
 
 
 def _ranges(positions: Sequence[int]) -> list[range]:

@@ -256,11 +256,9 @@ TranscriptView {
         lines = self.viewport.lines
         if y >= len(lines):
             return self.blank_line(y, width, base)
-        strip = lines[y].row.strip
-        marks = self.marks(lines[y])
-        if marks:
-            strip = marked(strip, marks, width)
-        return strip.apply_style(base).crop_extend(0, width, base)
+        row, marks = lines[y].row, self.marks(lines[y])
+        strip = Strip(Segment.apply_style(row.segments, base), row.cells).adjust_cell_length(width, base)
+        return marked(strip, marks) if marks else strip
 
     def blank_line(self, _y: int, width: int, base: Style) -> Strip:
         """Return a row below the conversation's end."""
@@ -271,9 +269,8 @@ TranscriptView {
         return []
 
 
-def marked(strip: Strip, marks: list[Mark], width: int) -> Strip:
-    """Lay styles over cells of a strip, which is filled up to them if need be."""
-    strip = strip.adjust_cell_length(max(strip.cell_length, min(width, max(stop for _, stop, _ in marks))))
+def marked(strip: Strip, marks: list[Mark]) -> Strip:
+    """Lay styles over cells of a strip."""
     for start, stop, style in marks:
         head, middle, tail = strip.crop(0, start), strip.crop(start, stop), strip.crop(stop, strip.cell_length)
         over = Strip(list(Segment.apply_style(middle, post_style=style)), middle.cell_length)

@@ -61,6 +61,8 @@ class Viewport:
         self.lines: list[Line] = []
         self.pinned: range = range(0)
         """Positions that must stay loaded."""
+        self._aim: tuple[int, int] | None = None
+        """A position that is not loaded yet, and the screen row that its head is to have."""
         self._docs: OrderedDict[int, TurnDoc] = OrderedDict()
         self._keys: dict[int, int] = {}
         self._hints: dict[int, tuple[int, int]] = {}
@@ -194,16 +196,20 @@ class Viewport:
 
     def jump(self, row: int) -> None:
         """Put a row of the conversation at the top, by heights as known now."""
+        self._aim = None
         self.anchor = self.locate(row)
         self.follow = row >= self.total - self.height
 
     def jump_to(self, position: int, screen_row: int = 0) -> None:
         """Put the head of a turn at a row of the screen."""
         self.follow = False
-        self.anchor = self._up(Anchor(max(0, min(position, self.count - 1))), screen_row)
+        position = max(0, min(position, self.count - 1))
+        self._aim = (position, screen_row)
+        self.anchor = Anchor(position)
 
     def scroll(self, rows: int) -> None:
         """Move by rows; far moves go by heights as known now."""
+        self._aim = None
         if abs(rows) > 4 * max(1, self.height):
             self.jump(max(0, min(self.top + rows, self.total - self.height)))
         elif rows < 0:
@@ -301,12 +307,17 @@ class Viewport:
             self.lines = []
             return self.lines
         if self.follow:
+            self._aim = None
             self._go_to_end()
+        elif self._aim is not None:
+            self.anchor = self._up(Anchor(min(self._aim[0], self.count - 1)), self._aim[1])
         self._hold()
         lines = self._collect()
-        if len(lines) < self.height and self.anchor != Anchor():
-            self.anchor = self._up(self.anchor, self.height - len(lines))
-            lines = self._collect()
+        if self._aim is None or self.doc(self._aim[0]) is not None:
+            self._aim = None
+            if len(lines) < self.height and self.anchor != Anchor():
+                self.anchor = self._up(self.anchor, self.height - len(lines))
+                lines = self._collect()
         self.lines = lines
         self._evict()
         return lines
