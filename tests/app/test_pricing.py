@@ -300,12 +300,12 @@ def test_a_failed_update_leaves_prices_as_they_were(
     with pytest.raises(PriceUpdateError) as caught:
         pricing.update(url)
     assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith("the old ones stay")
+    assert str(caught.value).startswith(f"no new prices from {url}: ")
     assert pricing.price(record(input_tokens=1000)).cost_nano == 400_000
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_update_without_network_is_one_line(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/x"
-    with pytest.raises(PriceUpdateError, match=f"^no new prices from {url}: [^\n]+; the old ones stay$"):
+    with pytest.raises(PriceUpdateError, match=f"^no new prices from {url}: [^\n]+$"):
         Pricing(directory=tmp_path).update(url)

@@ -122,7 +122,7 @@ def fetch_prices(directory: Path, url: str | None = None) -> PriceData:
         snapshot = _snapshot(providers)
     except (httpx2.HTTPError, ValueError) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise PriceUpdateError(f"no new prices from {address}: {reason}; the old ones stay") from error
+        raise PriceUpdateError(f"no new prices from {address}: {reason}") from error
     now = datetime.now(UTC).isoformat()
     try:
         _keep(directory, {"library": __version__, "fetched_at": now, "providers": providers})
