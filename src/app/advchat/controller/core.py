@@ -64,6 +64,7 @@ class Core:
         self._turns_version = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._refreshing = asyncio.Lock()
+        self._storing = asyncio.Lock()
         self._want: set[str] = set()
 
     def _default_model(self) -> str | None:
@@ -307,9 +308,10 @@ class Core:
         await self._refresh("place")
 
     async def _ensure_stored(self, title: str = "") -> None:
-        if not self._stored:
-            await self.store.create_conversation(title, conversation_id=self._conversation_id)
-            self._stored = True
+        async with self._storing:
+            if not self._stored:
+                await self.store.create_conversation(title, conversation_id=self._conversation_id)
+                self._stored = True
 
     async def open_conversation(self, ident: str) -> None:
         """Show another conversation, on its current branch. Raises ``UserError`` when there is none."""
