@@ -27,9 +27,12 @@ class HttpRequest:
 
 
 async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
-    """Read the next request of a connection; None at its end."""
+    """Read the next request of a connection; None at its end, and for what is no HTTP (TLS, say)."""
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
+        start = await reader.readexactly(1)
+        if not start.isalpha():
+            return None
+        head = start + await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     first, *lines = head.decode("latin-1").split("\r\n")

@@ -69,6 +69,7 @@ class ModelServer:
         self._queue: deque[Answer] = deque()
         self._rules: list[_Rule] = []
         self._gates: dict[str, asyncio.Event] = {}
+        self._refused: dict[str, HttpReply] = {}
         self._arrived = asyncio.Condition()
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -117,6 +118,10 @@ class ModelServer:
         """Queue answers for requests whose prompt holds the text, or that the function picks."""
         matches = contains if callable(contains) else lambda seen: contains in seen.prompt
         self._rules.append(_Rule(matches, deque(_answer(answer) for answer in answers)))
+
+    def refuse_path(self, path: str, answer: HttpReply) -> None:
+        """Answer every request to that path, which is none of the APIs known, in this way."""
+        self._refused[path] = answer
 
     def gate(self, name: str) -> asyncio.Event:
         """The gate of that name, shut until its event is set."""
@@ -185,8 +190,8 @@ class ModelServer:
 
     async def _serve_other(self, seen: Seen, exchange: Exchange) -> None:
         control = self._controls.answer(seen.method, seen.path, seen.body)
-        if control is not None:
-            answer = control
+        if control is not None or seen.path in self._refused:
+            answer = control or self._refused[seen.path]
         elif seen.path == f"{self.prefix}/models":
             data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in self.models]
             answer = HttpReply(200, json.dumps({"object": "list", "data": data}).encode())

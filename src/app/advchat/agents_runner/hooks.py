@@ -5,8 +5,8 @@ Owns the events of tools and handoffs. Imports the SDK: import it late.
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from agents import RunHooks
@@ -16,6 +16,8 @@ from advchat.models.mending import mend
 from advchat.models.providers import Providers
 from advchat.models.scope import RunScope
 from advchat.models.sdk_types import Sdk
+
+_STRUCTURED = ("text", "image", "file", "input_text", "input_image", "input_file")
 
 
 class ScopeHooks(RunHooks[Any]):
@@ -55,14 +57,20 @@ class ScopeHooks(RunHooks[Any]):
 
 
 def as_text(result: Sdk) -> str:
-    """Write a tool's result as the transcript shows it."""
-    if isinstance(result, str):
-        return result
-    if hasattr(result, "model_dump"):
-        result = result.model_dump(mode="json")
-    if isinstance(result, dict | list):
-        return json.dumps(result, ensure_ascii=False, default=str)
-    return str(result)
+    """Write a tool's result as the SDK hands it to the model, with a picture or a file by its kind's name."""
+    if isinstance(result, list):
+        parts = [as_text(part) for part in result if _is_structured(part)]
+        return "\n".join(parts) if len(parts) == len(result) and parts else str(result)
+    if not _is_structured(result):
+        return str(result)
+    plain = result if isinstance(result, Mapping) else result.model_dump()
+    return str(plain.get("text") or f"[{plain.get('type')}]")
+
+
+def _is_structured(result: Sdk) -> bool:
+    """Whether it is one of the SDK's own outputs: text, a picture, a file."""
+    given = result if isinstance(result, dict) else vars(result) if hasattr(result, "model_dump") else {}
+    return given.get("type") in _STRUCTURED
 
 
 def _call_id(context: Sdk, tool: Sdk) -> str:

@@ -112,7 +112,7 @@ class Run:
         self._agent = agent
         self._config = config
         self._hooks = hooks
-        self._view = HistoryView(request.session, request.prompt, scope.unsaved.clear)
+        self._view = HistoryView(request.session, request.prompt, scope.stored)
         self._result: agents.RunResult | None = None
 
     async def go(self) -> None:
@@ -131,13 +131,12 @@ class Run:
         if self._result is not None:
             return self._completed(self._result, detail)
         failure = Failure("stopped", "") if stopped or error is None else self._read(error)
-        partial = scope.partial
         problem = await self._keep(failure)
         return RunResult(
             outcome=failure.outcome,
             error=" ".join(filter(None, (failure.line, problem, scope.unrecorded))) or None,
             detail=failure.detail or detail,
-            partial=partial,
+            partial=scope.said,
             usage_carrier=_carrier(scope),
         )
 

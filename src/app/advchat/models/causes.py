@@ -47,7 +47,8 @@ def connection_line(error: BaseException, host: str) -> str:
                 "name its certificate authority in SSL_CERT_FILE."
             )
         if isinstance(cause, ssl.SSLError):
-            return f"No TLS with {host}{via} ({cause.reason or cause}). Is it http:// rather than https://?"
+            reason = getattr(cause, "reason", None) or cause
+            return f"No TLS with {host}{via} ({reason}). Is it http:// rather than https://?"
     if any(type(cause).__name__ == "ProxyError" for cause in causes):
         return f"The proxy {proxy} refused the connection to {host}. Check {_proxy_name()}, or unset it."
     for cause in causes:

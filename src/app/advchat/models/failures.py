@@ -59,8 +59,6 @@ def of_request(error: Exception, *, host: str, model: str | None, base_url: str 
     """Tell what ``error`` means for a request to ``model`` at ``host``."""
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, host=host, model=model, base_url=base_url)
-    if isinstance(error, openai.APITimeoutError):
-        return Failure("interrupted", f"{host} did not answer in time. Retry.", retry="transient")
     if isinstance(error, openai.APIConnectionError):
         unsent = never_sent(error)
         line = one_line(connection_line(error, host))
@@ -120,8 +118,17 @@ def _of_limit(error: openai.APIStatusError, code: str | None, host: str, message
     if code in _QUOTA_CODES or "exceeded your current quota" in message.lower():
         line = f"{host}: the account has no quota left. Check its plan and billing. ({message})"
         return Failure("failed", one_line(line), no_tokens=True)
-    line = f"{host} limits how much may be asked: {message}. Try again later."
-    return Failure("failed", one_line(line), retry="limited", wait=_wait(error), no_tokens=True)
+    wait = _wait(error)
+    when = "later" if wait is None else f"in {_span(wait)}"
+    line = f"{host} limits how much may be asked: {message}. Try again {when}."
+    return Failure("failed", one_line(line), retry="limited", wait=wait, no_tokens=True)
+
+
+def _span(seconds: float) -> str:
+    """Write a span of time for people."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
 
 
 def _status_line(

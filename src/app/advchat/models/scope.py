@@ -56,6 +56,8 @@ class RunScope:
     """Items that came and that the SDK has not stored yet, finished tools' outputs included."""
     partial: str = ""
     """Text of the answer that is coming, as far as it is in no item yet."""
+    said: str = ""
+    """Text that came and that the SDK has not stored yet, finished answers' included."""
     usage: list[Any] = field(default_factory=list)
     """The SDK's usage of each response so far."""
     cut_short: bool = False
@@ -78,7 +80,13 @@ class RunScope:
     def say(self, text: str) -> None:
         """Show a piece of the answer."""
         self.partial += text
+        self.said += text
         self.tell(TextDelta(self.run_id, text))
+
+    def stored(self) -> None:
+        """Note that the SDK has stored everything that came so far."""
+        self.unsaved.clear()
+        self.said = ""
 
     def think(self, text: str) -> None:
         """Show a piece of the reasoning."""
@@ -106,7 +114,7 @@ class RunScope:
             written = await self.record(row) or row
         except Exception as error:
             log.exception("a ledger row could not be written")
-            self.unrecorded = str(error)
+            self.unrecorded = f"The usage of this answer could not be stored: {error}"
             written = row
         self.tell(
             RequestEnded(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +72,7 @@ class StreamingModel(Model):
         """Ask the wrapped model; see ``Model.get_response``."""
         if self.target.by_default and model_settings == get_default_model_settings():
             model_settings = get_default_model_settings(self.target.model)
-        history = input if isinstance(input, str) else acceptable(input)
+        history = input if isinstance(input, str) else [_ordered(item) for item in acceptable(input)]
         asked = {
             "system_instructions": None if system_instructions is None else mend(system_instructions),
             "input": mend_value(history),
@@ -97,6 +97,11 @@ class StreamingModel(Model):
     async def close(self) -> None:
         """Close the wrapped model."""
         await self.inner.close()
+
+
+def _ordered(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Put an item's keys in one order, whoever made it: equal histories are then equal to the byte."""
+    return {key: item[key] for key in sorted(item)}
 
 
 class _Exchange:

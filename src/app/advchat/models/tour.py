@@ -28,7 +28,7 @@ from advchat.models.sdk_types import Sdk
 from advchat.models.tour_script import answer
 
 _PIECE = re.compile(r"\s*\S+\s*")
-_PAUSE_SECONDS = 0.008
+_PAUSE_SECONDS = 0.005
 """Between two pieces: fast enough to wait for, slow enough to be seen."""
 
 

@@ -6,13 +6,13 @@ import asyncio
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from advchat.agents_runner import AgentsRunner, RunnerSettings
 from advchat.config import Api, Config, Endpoint
 from advchat.events import ReasoningDelta, RunEvent, TextDelta
 from advchat.models.scope import Patience
-from advchat.runner import RunRequest, RunResult
+from advchat.runner import Record, RunRequest, RunResult
 from advchat_storage import AdvancedSQLiteSession, RequestRecord, Store
 
 E = TypeVar("E")
@@ -29,9 +29,10 @@ def settings(
     model: str | None = "test-model",
     agent: str | None = None,
     patience: Patience = EAGER,
+    config: Config | None = None,
     **more: Any,
 ) -> RunnerSettings:
-    config = Config(model=model, endpoint=Endpoint(base_url=base_url, api=api, api_key=key))
+    config = config or Config(model=model, endpoint=Endpoint(base_url=base_url, api=api, api_key=key))
     return RunnerSettings(config=config, agent=agent, patience=patience, **more)
 
 
@@ -46,6 +47,10 @@ class Chat:
     events: list[RunEvent] = field(default_factory=list)
     rows: list[RequestRecord] = field(default_factory=list)
     run_id: str = ""
+    record: Record | None = None
+    """In place of the store's."""
+    launched: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the runner has been asked; whoever waits for it finds the run active."""
     happened: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
@@ -74,7 +79,8 @@ class Chat:
             instructions=instructions,
             turn=len(turns),
         )
-        result = await self.runner.run(request, self._take, self._record)
+        self.launched.set()
+        result = await self.runner.run(request, self._take, self.record or self._record)
         if result.usage_carrier is not None:
             await session.store_run_usage(result.usage_carrier)
         await session.close()
@@ -122,6 +128,12 @@ class Chat:
         self.rows.append(row)
         await self.store.record(self.conversation, row)
         return row
+
+
+class MakeChat(Protocol):
+    """Makes a chat with the test server, or with ``base_url``; options are those of ``settings``."""
+
+    async def __call__(self, base_url: str | None = None, **options: Any) -> Chat: ...
 
 
 async def open_chat(runner: AgentsRunner, path: Path) -> Chat:
