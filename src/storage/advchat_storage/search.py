@@ -78,6 +78,8 @@ def search(
 def _candidates(connection: sqlite3.Connection, tables: Tables, question: Question) -> Iterator[int]:
     """Yield the rows of messages that hold the term, newest first."""
     yield from _unindexed(connection, tables, question)
+    if watermark(connection) == 0:
+        return
     values: dict[str, Any] = {"term": question.term, "session": question.conversation_id}
     source, condition = "advchat_search_documents AS d", "instr(d.folded, :term) > 0"
     if question.conversation_id is not None:
