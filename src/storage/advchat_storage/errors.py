@@ -1,11 +1,13 @@
 """The store's typed refusals.
 
 Owns every error the store raises on its own behalf. Each names the file and the way out, so that a
-caller can show ``str(error)`` to a person as it is. Knows no SQL and no caller.
+caller can show ``str(error)`` to a person as it is. What SQLite has refused is also an error of the kind
+that ``sqlite3`` raises for it, so that callers written for the plain library catch it. Knows no caller.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 
@@ -19,11 +21,11 @@ class StorageError(Exception):
         super().__init__(f"{self.path}: {problem}. {way_out}")
 
 
-class NotADatabaseError(StorageError):
+class NotADatabaseError(StorageError, sqlite3.DatabaseError):
     """The file is no SQLite database."""
 
 
-class CorruptDatabaseError(StorageError):
+class CorruptDatabaseError(StorageError, sqlite3.DatabaseError):
     """SQLite found the file damaged."""
 
 
@@ -35,19 +37,23 @@ class ForeignSchemaError(StorageError, ValueError):
     """The tables belong to another pair of base tables, or to another program."""
 
 
-class ReadOnlyError(StorageError):
+class ReadOnlyError(StorageError, sqlite3.OperationalError):
     """The file or its folder cannot be written."""
 
 
-class DiskFullError(StorageError):
+class DiskFullError(StorageError, sqlite3.OperationalError):
     """No space was left for a change; the history is as it was before."""
 
 
-class LockedError(StorageError):
+class DiskError(StorageError, sqlite3.OperationalError):
+    """The disk failed at reading or writing; the history is as it was before."""
+
+
+class LockedError(StorageError, sqlite3.OperationalError):
     """Another process held the file's lock longer than we wait."""
 
 
-class CannotOpenError(StorageError):
+class CannotOpenError(StorageError, sqlite3.OperationalError):
     """The file could not be opened or created at all."""
 
 

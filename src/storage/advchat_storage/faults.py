@@ -11,6 +11,7 @@ import sqlite3
 from advchat_storage.errors import (
     CannotOpenError,
     CorruptDatabaseError,
+    DiskError,
     DiskFullError,
     LockedError,
     NotADatabaseError,
@@ -23,6 +24,8 @@ _KINDS: dict[int, tuple[type[StorageError], str, str]] = {
     sqlite3.SQLITE_CORRUPT: (CorruptDatabaseError, "the file is damaged", "Run `advchat check` on it"),
     sqlite3.SQLITE_READONLY: (ReadOnlyError, "the file cannot be written", "Make it and its folder writable"),
     sqlite3.SQLITE_FULL: (DiskFullError, "the disk is full", "Free some space and try again"),
+    sqlite3.SQLITE_IOERR_WRITE: (DiskFullError, "the disk takes no more", "Free some space and try again"),
+    sqlite3.SQLITE_IOERR: (DiskError, "the disk reports an error", "Check the disk, then try again"),
     sqlite3.SQLITE_BUSY: (LockedError, "another program holds the file's lock", "Close it and try again"),
     sqlite3.SQLITE_CANTOPEN: (
         CannotOpenError,
@@ -37,7 +40,7 @@ def translate(error: BaseException, path: str) -> BaseException:
     if not isinstance(error, sqlite3.Error) or isinstance(error, StorageError):
         return error
     code = getattr(error, "sqlite_errorcode", None)
-    kind = _KINDS.get(code & 0xFF) if isinstance(code, int) else None
+    kind = (_KINDS.get(code) or _KINDS.get(code & 0xFF)) if isinstance(code, int) else None
     if kind is None:
         return error
     typed = kind[0](path, kind[1], kind[2])
