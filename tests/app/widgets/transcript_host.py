@@ -57,6 +57,8 @@ class Host(App[None]):
         self.turns = list(turns)
         self.asked: list[tuple[int, int]] = []
         self.heard: list[Message] = []
+        self.transcript = Transcript(id="transcript")
+        """The widget under test."""
         self._answers = answers
         self._theme = theme
 
@@ -66,7 +68,7 @@ class Host(App[None]):
 
     def compose(self) -> ComposeResult:
         """Put a text field below the transcript."""
-        yield Transcript(id="transcript")
+        yield self.transcript
         yield Input()
 
     def on_mount(self) -> None:
@@ -76,11 +78,6 @@ class Host(App[None]):
         self.theme = self._theme
         self.transcript.set_conversation(IDENT, len(self.turns))
         self.transcript.focus()
-
-    @property
-    def transcript(self) -> Transcript:
-        """The widget under test."""
-        return self.query_one(Transcript)
 
     @on(Transcript.TurnsWanted)
     def answer(self, event: Transcript.TurnsWanted) -> None:

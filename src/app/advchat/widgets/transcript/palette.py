@@ -84,6 +84,8 @@ class Palette:
 
 
 ROLES = tuple(field.name for field in fields(Palette))
+FAINT = frozenset({f"{PREFIX}rule", f"{PREFIX}bar"})
+"""What is no text, and may be fainter."""
 COMPONENTS = frozenset(PREFIX + role.replace("_", "-") for role in ROLES)
 
 

@@ -50,9 +50,14 @@ class PointerView(TranscriptView):
         self._drag_timer: Timer | None = None
         self._selected: Range | None = None
 
-    def settings_of(self, key: int) -> Settings:
-        """Return how a turn is to be drawn; kept while the program runs."""
-        return self._settings.setdefault(key, Settings())
+    def settings_of(self, key: int, position: int) -> Settings:
+        """Return how the turn at a position is to be drawn; kept while the program runs."""
+        settings = self._settings.setdefault(key, Settings())
+        settings.active = self._is_active(position)
+        return settings
+
+    def _is_active(self, position: int) -> bool:
+        return position == self._hover or (position == self.cursor and self.has_focus)
 
     # The turn cursor
 
@@ -87,7 +92,7 @@ class PointerView(TranscriptView):
             doc = None if position is None else self.viewport.doc(position)
             if doc is None or position is None:
                 continue
-            active = position == self._hover or (position == self.cursor and self.has_focus)
+            active = self._is_active(position)
             if doc.settings.active != active:
                 doc.settings.active = active
                 doc.rebuild()

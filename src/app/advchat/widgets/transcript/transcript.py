@@ -156,7 +156,7 @@ class Transcript(PointerView):
         self._select(None)
         self._hover = self._hover_target = self._target = None
         if same and keep_scroll_at is not None and count:
-            viewport.jump_to(min(keep, count - 1), at)
+            viewport.jump_to(min(keep, count - 1), at, hold=True)
         else:
             viewport.follow = True
         self.cursor = None
@@ -180,7 +180,7 @@ class Transcript(PointerView):
             self._asked.pop(position, None)
             if position >= viewport.count or (self._live is not None and view.key == self._live.key):
                 continue
-            viewport.put(position, view, self.settings_of(view.key))
+            viewport.put(position, view, self.settings_of(view.key, position))
         self._refresh_rules(range(start - 1, start + len(turns) + 1))
         self.sync()
 
@@ -244,7 +244,7 @@ class Transcript(PointerView):
         if position >= viewport.count:
             viewport.set_count(position + 1)
         self._live = LiveRun(view)
-        viewport.put(position, view, self.settings_of(view.key), live=True)
+        viewport.put(position, view, self.settings_of(view.key, position), live=True)
         if fresh:
             self._move_cursor(position)
         self._refresh_rules()
@@ -262,7 +262,7 @@ class Transcript(PointerView):
         position = max(0, view.turn - self.viewport.first_turn)
         if position >= self.viewport.count:
             self.viewport.set_count(position + 1)
-        self.viewport.put(position, view, self.settings_of(view.key))
+        self.viewport.put(position, view, self.settings_of(view.key, position))
         self._refresh_rules()
         self.sync()
 
@@ -291,7 +291,7 @@ class Transcript(PointerView):
     def _drop_live(self) -> None:
         if self._live is not None:
             self._draw_live()
-            self.settings_of(self._live.key).wait = ""
+            self._settings[self._live.key].wait = ""
         self._live = None
         if self._live_timer is not None:
             self._live_timer.stop()

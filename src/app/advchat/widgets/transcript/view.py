@@ -21,11 +21,19 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from advchat.widgets.transcript.palette import COMPONENTS, PALETTE_CSS, Palette, make_palette, plain_palette
+from advchat.widgets.transcript.palette import (
+    COMPONENTS,
+    FAINT,
+    PALETTE_CSS,
+    Palette,
+    make_palette,
+    plain_palette,
+)
 from advchat.widgets.transcript.viewport import Line, Viewport
 
 _NARROWEST = 16
 """A narrower view shows rows of this width, cut off."""
+_CONTRAST = 4.5
 _IDLE_DELAY = 0.08
 _IDLE_SLICE = 0.006
 
@@ -115,6 +123,8 @@ TranscriptView {
             color = background + background.get_contrast_text(styles.color.a)
         elif styles.has_rule("color"):
             color = background + styles.color
+            if name not in FAINT:
+                color = legible(color, background)
         return Style(color=None if color is None else color.rich_color, bgcolor=bgcolor) + styles.text_style
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -158,6 +168,7 @@ TranscriptView {
 
     def _set_scroll(self, total: int, top: int) -> None:
         """Set virtual size and scroll position without the layout pass that the reactives would cause."""
+        total = max(total, top + self.viewport.height)
         size = Size(self.viewport.width, total)
         bar = self.vertical_scrollbar if self.show_vertical_scrollbar else None
         if size != self.virtual_size:
@@ -174,6 +185,9 @@ TranscriptView {
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Follow the scrollbar, and whoever else scrolls by Textual's means."""
         if round(old_value) == round(new_value) or round(new_value) == self.viewport.top:
+            return
+        if self.scrollable_content_region.height != self.viewport.height:
+            # Textual holds the position to a new size; ``on_resize`` comes next and knows better.
             return
         self.viewport.jump(round(new_value))
         self._edge = self.viewport.total
@@ -267,6 +281,31 @@ TranscriptView {
     def marks(self, _line: Line) -> list[Mark]:
         """Return what is laid over a row: selection, the focused target."""
         return []
+
+
+def legible(color: Color, background: Color) -> Color:
+    """Return the colour, moved away from its background until its contrast is 4.5:1."""
+    if color.ansi is not None or background.ansi is not None:
+        return color
+    away = background.get_contrast_text(1.0)
+    away = background + away
+    for _ in range(20):
+        if contrast(color, background) >= _CONTRAST:
+            break
+        color = color.blend(away, 0.1)
+    return color
+
+
+def contrast(first: Color, second: Color) -> float:
+    """Return the contrast ratio of two colours, as web accessibility defines it."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    parts = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized)
+    red, green, blue = parts
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def marked(strip: Strip, marks: list[Mark]) -> Strip:

@@ -62,7 +62,9 @@ class Viewport:
         self.pinned: range = range(0)
         """Positions that must stay loaded."""
         self._aim: tuple[int, int] | None = None
-        """A position that is not loaded yet, and the screen row that its head is to have."""
+        """A position, and the screen row that its head is to have until something moves the view."""
+        self._hold_aim = False
+        """Whether that holds even where the conversation then ends above the end of the screen."""
         self._docs: OrderedDict[int, TurnDoc] = OrderedDict()
         self._keys: dict[int, int] = {}
         self._hints: dict[int, tuple[int, int]] = {}
@@ -86,6 +88,11 @@ class Viewport:
     def top(self) -> int:
         """The row of the conversation at the top of the view."""
         return self._row(self.anchor)
+
+    @property
+    def kept_rows(self) -> int:
+        """Number of rendered rows that are kept."""
+        return self._rendered_rows
 
     # Content
 
@@ -200,11 +207,12 @@ class Viewport:
         self.anchor = self.locate(row)
         self.follow = row >= self.total - self.height
 
-    def jump_to(self, position: int, screen_row: int = 0) -> None:
-        """Put the head of a turn at a row of the screen."""
+    def jump_to(self, position: int, screen_row: int = 0, *, hold: bool = False) -> None:
+        """Put the head of a turn at a row of the screen; with ``hold`` even if that leaves rows empty."""
         self.follow = False
         position = max(0, min(position, self.count - 1))
         self._aim = (position, screen_row)
+        self._hold_aim = hold
         self.anchor = Anchor(position)
 
     def scroll(self, rows: int) -> None:
@@ -313,7 +321,7 @@ class Viewport:
             self.anchor = self._up(Anchor(min(self._aim[0], self.count - 1)), self._aim[1])
         self._hold()
         lines = self._collect()
-        if self._aim is None or self.doc(self._aim[0]) is not None:
+        if self._aim is None or (self.doc(self._aim[0]) is not None and not self._hold_aim):
             self._aim = None
             if len(lines) < self.height and self.anchor != Anchor():
                 self.anchor = self._up(self.anchor, self.height - len(lines))
