@@ -12,10 +12,12 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_PATIENCE = 0.1
+"""Seconds that a key waits for those before it."""
+
 _SAVE = 0.8
 _CLOSE = 1.5
 """Seconds that saving and closing may take when leaving."""
 
 
-class AdvchatApp(App[int]):
+class AdvchatApp(App[int], inherit_bindings=False):
     """The chat."""
 
     TITLE = "advchat"
@@ -90,6 +95,18 @@ class AdvchatApp(App[int]):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self._signalled, number)
         self.app_resume_signal.subscribe(self, lambda _: self._repaint())
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys strictly one after the other.
+
+        Textual hands a key to the focused widget's queue and goes on to the next one; a key that moves the
+        focus or sends the text would then overtake what was typed before it.
+        """
+        if isinstance(event, events.Key):
+            focused, until = self.focused, time.monotonic() + _PATIENCE
+            while focused is not None and focused.message_queue_size and time.monotonic() < until:  # noqa: ASYNC110 - no event tells
+                await asyncio.sleep(0)
+        await super().on_event(event)
 
     # Leaving
 

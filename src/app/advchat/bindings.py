@@ -26,6 +26,7 @@ def _binding(command: Command) -> Binding:
         command.title,
         id=command.id,
         show=bool(command.footer),
-        # Widgets that edit text bind some of these keys for themselves; the program's meaning goes first.
-        priority=command.scope == "global" and command.id not in {"app.copy", "app.escape"},
+        # Done at once, not after a way through the queues of all widgets between: the next key may already
+        # mean something else.
+        priority=True,
     )

@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from advchat.actions import Actions, UserError
-from advchat.commands import Command, Scope, in_scope, key_label, keys_of
+from advchat.commands import BY_ID, Command, Scope, in_scope, key_label, keys_of
 from advchat.screens.line import Line
 from advchat.screens.panels import PANELS, Panel, Panels
 from advchat.widgets.branches import BranchTree
@@ -163,6 +163,8 @@ class Desk(Screen[None]):
         """Begin once the first frame has been painted."""
         for panel in PANELS:
             self.query_one(f"#{panel}").border_title = _TITLES[panel]
+        self.composer.send_keys = keys_of(BY_ID["composer.send"], self.keys)
+        self.composer.newline_keys = keys_of(BY_ID["composer.newline"], self.keys)
         self._lay_panels()
         self.call_after_refresh(self._begin)
 
@@ -254,7 +256,7 @@ class Desk(Screen[None]):
             return
         if self.panels.alone:
             self.close_panel()
-        self.transcript.focus()
+        self.set_focus(self.transcript)
 
     def on_resize(self, event: events.Resize) -> None:
         """Fold or unfold for the new width."""
@@ -266,6 +268,7 @@ class Desk(Screen[None]):
             self.query_one(f"#{panel}").display = self.panels.seen(panel)
         self.query_one("#left").display = self.panels.seen("branches") or self.panels.seen("turns")
         self.query_one("#centre").display = not self.panels.alone
+        self.set_class(not self.panels.wide, "-folded")
         self.set_class(self.panels.alone, "-alone")
         if self.focused is None or not self.focused.display:
             self.home()
@@ -280,7 +283,7 @@ class Desk(Screen[None]):
         else:
             self.panels.unfold(panel)
             self._lay_panels()
-            widget.focus()
+            self.set_focus(widget)
 
     def close_panel(self) -> bool:
         """Fold what was unfolded in a narrow terminal; tell whether there was something."""
@@ -293,7 +296,7 @@ class Desk(Screen[None]):
         """Return to the composer; in the narrowest terminal the panel in its place folds."""
         if self.panels.alone:
             self.close_panel()
-        self.composer.focus()
+        self.set_focus(self.composer)
 
     # The footer
 

@@ -33,7 +33,7 @@ class Call:
 
     argument: str = ""
     failed: Failed | None = None
-    """To be called if the command fails after it was accepted."""
+    """To be called if the command fails after it was accepted; set for slash commands only."""
 
 
 class Doing(Prompting):
@@ -47,7 +47,7 @@ class Doing(Prompting):
     def move(self, call: Call, act: Callable[[], Awaitable[str | None]]) -> None:
         """Go to another place, the composer with it."""
         self.notice.clear()
-        self.drafts.move(act, call.failed)
+        self.drafts.move(act, call.failed, taken=call.failed is not None)
         self.home()
 
     # Conversations

@@ -58,11 +58,16 @@ class Drafts:
         if snapshot.draft or not first:
             self._composer.load(snapshot.draft + typed)
 
-    def move(self, act: Move, failed: Callable[[], None] | None = None) -> None:
-        """Go to another place; the composer is free for what is to be typed there at once."""
-        departure = _Departure(self._composer.text)
+    def move(self, act: Move, failed: Callable[[], None] | None = None, *, taken: bool = False) -> None:
+        """Go to another place; the composer is free for what is to be typed there at once.
+
+        ``taken`` says that the text of the place to be left was taken already, as a slash command: what
+        stands in the composer was typed after it.
+        """
+        departure = _Departure("" if taken else self._composer.text)
         self._departures.append(departure)
-        self._composer.load("")
+        if not taken:
+            self._composer.load("")
 
         def stayed() -> None:
             self._settle(departure)
@@ -97,12 +102,6 @@ class Drafts:
             text, self._under = self._under + self._composer.text, ""
             if text != self._composer.text:
                 self._composer.load(text)
-
-    def take(self) -> str:
-        """Take the whole text out of the composer, to be sent."""
-        text = self._composer.text
-        self._composer.load("")
-        return text
 
     def give_back(self, text: str) -> None:
         """Put text back that could not be sent, before what was typed since."""

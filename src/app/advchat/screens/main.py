@@ -19,7 +19,6 @@ from advchat.bindings import bindings
 from advchat.commands import BY_ID, Command
 from advchat.screens.doing import Call, Doing
 from advchat.screens.prompting import Failed
-from advchat.widgets.composer import Composer
 from advchat.widgets.footer import KeyFooter
 from advchat.widgets.lines import AskBar
 
@@ -135,8 +134,9 @@ class MainScreen(Doing):
         self.program.change_theme()
 
     def do_app_copy(self, call: Call) -> None:
-        """Copy what is selected on the screen; an empty selection leaves the clipboard alone."""
-        selected = self.get_selected_text()
+        """Copy what is selected in the field or on the screen; blanks leave the clipboard alone."""
+        in_field = getattr(self.focused, "selected_text", "")
+        selected = in_field if isinstance(in_field, str) and in_field else self.get_selected_text()
         if selected and selected.strip():
             self.app.copy_to_clipboard(selected)
         else:
@@ -185,7 +185,7 @@ class MainScreen(Doing):
 
     def do_composer_send(self, call: Call) -> None:
         """Send what is typed."""
-        self.composer.post_message(Composer.Submitted(self.composer.text))
+        self.composer.submit()
 
     def do_composer_newline(self, call: Call) -> None:
         """Begin a new line."""

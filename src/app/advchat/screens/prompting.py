@@ -7,6 +7,7 @@ line. What a command does is ``main``'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,32 +74,24 @@ class Prompting(Reading):
     @on(Composer.Submitted)
     def _submit(self, event: Composer.Submitted) -> None:
         event.stop()
-        text = self.composer.text
+        text = event.text
+        self.close_completion()
         if not text.strip():
             self.notice.say("Nothing to send yet: type a prompt first.")
             return
+        self.notice.clear()
         try:
             parsed = parse(text)
             if isinstance(parsed, SlashCall):
-                self._run_slash(parsed)
+                failed = partial(self.drafts.give_back, text)
+                self.run(parsed.command, parsed.argument, failed=failed)
             else:
-                self._send(parsed)
+                self._send(parsed, text)
         except UserError as error:
+            self.drafts.give_back(text)
             self.complain(str(error))
 
-    def _run_slash(self, call: SlashCall) -> None:
-        text = self.drafts.take()
-        self.notice.clear()
-        try:
-            self.run(call.command, call.argument, failed=lambda: self.drafts.give_back(text))
-        except UserError:
-            self.drafts.give_back(text)
-            raise
-
-    def _send(self, prompt: str) -> None:
-        text = self.drafts.take()
-        self.notice.clear()
-
+    def _send(self, prompt: str, text: str) -> None:
         async def send() -> None:
             await self.actions.send(prompt)
             self.drafts.sent()

@@ -12,6 +12,7 @@ from typing import Final
 
 from textual import events
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.keys import Keys
 from textual.message import Message
 
 _MODIFY_OTHER_KEYS: Final = re.compile(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
@@ -30,7 +31,7 @@ class KeyParser(XTermParser):
         if other is not None:
             modifiers, code = other.groups()
             if int(code) > 0x10FFFF:
-                return []
+                return [events.Key(Keys.Ignore, None)]
             return super()._sequence_to_key_events(f"\x1b[{code};{modifiers}u", alt)
         return super()._sequence_to_key_events(sequence, alt)
 

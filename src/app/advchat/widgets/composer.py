@@ -1,8 +1,8 @@
 """Where prompts are typed.
 
 Owns typing, pasting, drawing and growing of the text, and nothing of what becomes of it: Enter posts
-``Submitted`` and the text stays until the screen takes it. Text is neutralised as it comes in, so that what
-is seen is what is sent.
+``Submitted`` with the text; whoever cannot use it puts it back. Text is neutralised as it comes in, so that
+what is seen is what is sent.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from textual.strip import Strip
 from textual.widgets._text_area import TextArea
 
 from advchat.bindings import bindings
+from advchat.commands import BY_ID
 from advchat.text import clean, one_line
 from advchat.widgets.ink import ink
 
@@ -38,7 +39,7 @@ class Composer(TextArea, inherit_css=False):
     """A text field of several lines in which Enter sends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("composer"),
+        *bindings("composer", skip=("composer.send", "composer.newline")),
         Binding("up", "up", "Up", show=False),
         Binding("down", "down", "Down", show=False),
         Binding("tab", "screen.complete", "Complete", show=False),
@@ -63,7 +64,7 @@ class Composer(TextArea, inherit_css=False):
     """Said while it is empty."""
 
     class Submitted(Message):
-        """The user wants the text sent, or run as a slash command."""
+        """The user wants the text sent, or run as a slash command; the composer is empty already."""
 
         def __init__(self, text: str) -> None:
             self.text = text
@@ -78,6 +79,10 @@ class Composer(TextArea, inherit_css=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own parameter name
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False)
+        self.send_keys = BY_ID["composer.send"].keys
+        """Keys that hand the text over; the config may name others."""
+        self.newline_keys = BY_ID["composer.newline"].keys
+        """Keys that begin a new line; the config may name others."""
         self.cursor_blink = False
         self.match_cursor_bracket = False
 
@@ -97,9 +102,24 @@ class Composer(TextArea, inherit_css=False):
         self.move_cursor(result.end_location)
 
     async def _on_key(self, event: events.Key) -> None:
-        # TextArea takes Enter for a new line; here it is a key like any other, bound by the registry.
-        if event.key == "enter":
+        # In the order of typing: as bindings, these two would come after what is typed next.
+        if event.key in self.send_keys:
             event.prevent_default()
+            event.stop()
+            self.submit()
+        elif event.key in self.newline_keys:
+            event.prevent_default()
+            event.stop()
+            self.add("\n")
+        elif event.key == "enter":
+            # TextArea takes Enter for a new line whatever it is bound to.
+            event.prevent_default()
+
+    def submit(self) -> None:
+        """Hand the text over and empty the composer."""
+        text = self.text
+        self.load("")
+        self.post_message(self.Submitted(text))
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
