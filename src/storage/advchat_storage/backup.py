@@ -36,5 +36,6 @@ def backup(connection: sqlite3.Connection, *, source: str, target: str | Path) -
             final, f"the backup of {source} cannot be written ({error.strerror})", "Choose another folder"
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
     return final

@@ -7,6 +7,7 @@ a backup comes first. Damaged pages are beyond mending in place: what can be rea
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from pathlib import Path
 
 from advchat_storage import search_index
 from advchat_storage.backup import backup
-from advchat_storage.database import Database
-from advchat_storage.errors import ReadOnlyError
+from advchat_storage.database import Database, settled
+from advchat_storage.errors import CorruptDatabaseError, ReadOnlyError
 from advchat_storage.journal_rows import entries, remove_entry
 from advchat_storage.models import CheckReport
 from advchat_storage.opening import MEMORY
@@ -37,7 +38,10 @@ class _Rule:
 
 async def check(database: Database, *, repair: bool) -> CheckReport:
     """Look at everything; with ``repair`` mend what was found. ``ok`` tells whether all is well afterwards."""
-    damage = await database.read(_page_damage)
+    try:
+        damage = await _bare(database, _page_damage)
+    except CorruptDatabaseError as error:
+        return await _damaged(database, [error.problem], repair=repair)
     if damage and not all(any(fault in line for fault in _INDEX_FAULTS) for line in damage):
         return await _damaged(database, damage, repair=repair)
     findings = list(damage) + await database.read(_findings)
@@ -54,8 +58,13 @@ async def check(database: Database, *, repair: bool) -> CheckReport:
         await database.write(lambda connection: connection.execute("REINDEX"))
         repaired.append("indexes made anew")
     repaired += await database.write(_mend)
-    left = await database.read(_page_damage) + await database.read(_findings)
+    left = await _bare(database, _page_damage) + await database.read(_findings)
     return CheckReport(database.path, not left, tuple(findings), tuple(repaired))
+
+
+async def _bare(database: Database, look: Callable[[sqlite3.Connection], list[str]]) -> list[str]:
+    """Look outside a transaction: on a damaged file not even a reading one can be ended."""
+    return await settled(database.submit_bare(look))
 
 
 async def _damaged(database: Database, damage: list[str], *, repair: bool) -> CheckReport:
@@ -63,7 +72,12 @@ async def _damaged(database: Database, damage: list[str], *, repair: bool) -> Ch
         way_out = "repairing writes what can still be read to a new file beside it"
         return CheckReport(database.path, ok=False, findings=(*damage, way_out))
     target = _beside(database.path, "salvaged")
-    lost = await database.read(lambda connection: salvage(connection, target=target))
+    try:
+        lost = await asyncio.to_thread(salvage, database.path, target=target)
+    except sqlite3.DatabaseError as error:
+        target.unlink(missing_ok=True)
+        unreadable = f"nothing of it can be read ({error}): go back to a backup"
+        return CheckReport(database.path, ok=False, findings=(*damage, unreadable))
     saved = f"what could be read was written to {target}: open that file instead"
     return CheckReport(database.path, ok=False, findings=(*damage, *lost), repaired=(saved,))
 

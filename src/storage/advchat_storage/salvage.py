@@ -18,12 +18,20 @@ from advchat_storage.ownership import quoted
 _Row = tuple[Any, ...]
 
 
-def salvage(connection: sqlite3.Connection, *, target: Path) -> list[str]:
-    """Write every readable row to ``target``, a new file; gives a line for each table that lost rows.
+def salvage(path: str, *, target: Path) -> list[str]:
+    """Write every readable row of the file at ``path`` to ``target``; gives a line per table that lost rows.
 
     Indexes and triggers are made anew; full-text tables are left out, for they are made from the rest.
+    Raises ``sqlite3.DatabaseError`` when not even the list of tables can be read.
     """
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as damaged:
+        # Without this, a file shorter than its header says is refused as a whole.
+        damaged.execute("PRAGMA writable_schema = ON")
+        return _salvaged(damaged, target)
+
+
+def _salvaged(connection: sqlite3.Connection, target: Path) -> list[str]:
     schema = connection.execute(
         "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type = 'trigger', rowid"
     ).fetchall()

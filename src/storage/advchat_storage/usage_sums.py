@@ -17,6 +17,7 @@ from typing import Any
 
 from advchat_storage.clock import normal
 from advchat_storage.models import BranchUsage, UsageSum
+from advchat_storage.wording import storable
 
 COLUMNS = """
     COALESCE(SUM(r.requests), 0), SUM(r.input_tokens), SUM(r.cached_tokens), SUM(r.cache_write_tokens),
@@ -61,7 +62,7 @@ class UsageScope:
 
     def condition(self, connection: sqlite3.Connection) -> tuple[str, dict[str, Any]]:
         """Write the condition on ``advchat_requests AS r`` and the values of its parameters."""
-        values: dict[str, Any] = {"session": self.conversation_id, "run": self.run_id}
+        values: dict[str, Any] = {"session": _text(self.conversation_id), "run": _text(self.run_id)}
         terms = ["r.session_id = :session"] if self.conversation_id is not None else []
         terms += self._place(connection, values)
         if self.run_id is not None:
@@ -76,7 +77,7 @@ class UsageScope:
         return " AND ".join(terms) or "1 = 1", values
 
     def _place(self, connection: sqlite3.Connection, values: dict[str, Any]) -> list[str]:
-        values.update(branch=self.branch_id, turn=self.turn)
+        values.update(branch=_text(self.branch_id), turn=self.turn)
         message = self._turn_message(connection)
         if message is not None:
             values["message"] = message
@@ -90,9 +91,13 @@ class UsageScope:
         row = connection.execute(
             "SELECT MIN(message_id) FROM message_structure "
             "WHERE session_id = ? AND branch_id = ? AND user_turn_number = ?",
-            (self.conversation_id, self.branch_id, self.turn),
+            (_text(self.conversation_id), _text(self.branch_id), self.turn),
         ).fetchone()
         return None if row[0] is None else int(row[0])
+
+
+def _text(name: str | None) -> str | None:
+    return None if name is None else storable(name)
 
 
 class Tally:
