@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from advchat.commands import COMMANDS
+from advchat.commands import COMMANDS, key_label
 from advchat.config import Config
 from advchat.models.names import describe
-from advchat.models.tour_script import HEAD, TOPICS, answer, shown_key
+from advchat.models.tour_script import HEAD, TOPICS, answer
 from tests.app.runner.conftest import make_chat
 from tests.app.runner.kit import MakeChat
 
@@ -43,7 +43,7 @@ def test_topics_are_found_by_their_words(prompt: str, title: str) -> None:
 def test_what_it_says_of_keys_is_what_the_registry_holds() -> None:
     said = answer("fork", first=False)
     fork = next(command for command in COMMANDS if command.id == "turn.fork")
-    assert f"`{shown_key(fork.keys[0])}`" in said
+    assert f"`{key_label(fork.keys[0])}`" in said
     assert fork.help in said
 
 
@@ -53,11 +53,8 @@ def test_every_topics_commands_exist_or_are_groups() -> None:
         assert len(answer(topic.words[0], first=False)) > 100
 
 
-@pytest.mark.parametrize(
-    ("key", "shown"), [("ctrl+j", "Ctrl+J"), ("alt+up", "Alt+↑"), ("f1", "F1"), ("F", "F")]
-)
-def test_keys_are_spelt_as_people_do(key: str, shown: str) -> None:
-    assert shown_key(key) == shown
+def test_the_users_own_keys_are_named() -> None:
+    assert f"`{key_label('ctrl+t')}` or `/fork" in answer("fork", first=False, keys={"turn.fork": ("ctrl+t",)})
 
 
 async def test_it_streams_and_has_usage_and_needs_no_network(make_chat: MakeChat) -> None:

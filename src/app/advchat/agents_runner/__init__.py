@@ -12,9 +12,11 @@ import gc
 import importlib
 import logging
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from advchat.models.names import LOCAL_NAMES, TOUR, describe
 from advchat.models.scope import SCOPE, Patience, RunScope
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["AgentsRunner", "RunnerSettings"]
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _SWITCH_SECONDS = 0.0005
 """Between two threads while the SDK is imported, so that keys are painted meanwhile."""
@@ -68,7 +72,7 @@ class AgentsRunner:
         self._settings = settings
         self._patience = settings.patience or Patience(idle_seconds=settings.config.idle_timeout)
         self._engine: Engine | None = None
-        self._loading: asyncio.Task[Engine] | None = None
+        self._loading: asyncio.Future[Engine] | None = None
         self._active: dict[str, _Active] = {}
         self._stopped_early: set[str] = set()
         self._model: str | None = None
@@ -147,7 +151,7 @@ class AgentsRunner:
         """Import the SDK once, whoever asks; a cancelled caller does not stop it."""
         if self._engine is None:
             if self._loading is None:
-                self._loading = asyncio.create_task(asyncio.to_thread(_import_engine, self._settings))
+                self._loading = _in_daemon_thread(lambda: _import_engine(self._settings))
             self._engine = await asyncio.shield(self._loading)
         return self._engine
 
@@ -209,6 +213,28 @@ def _import_engine(settings: RunnerSettings) -> Engine:
         if collecting:
             gc.enable()
         sys.setswitchinterval(interval)
+
+
+def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Run ``work`` in a thread that nobody waits for: quitting while it imports takes no longer for it."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def tell(give: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # The loop may be gone by then.
+            loop.call_soon_threadsafe(lambda: None if future.done() else give())
+
+    def run() -> None:
+        try:
+            made = work()
+        except BaseException as error:
+            problem = error
+            tell(lambda: future.set_exception(problem))
+        else:
+            tell(lambda: future.set_result(made))
+
+    threading.Thread(target=run, name="import the SDK", daemon=True).start()
+    return future
 
 
 def _forget(task: asyncio.Task[None]) -> None:

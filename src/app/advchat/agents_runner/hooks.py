@@ -32,7 +32,8 @@ class ScopeHooks(RunHooks[Any]):
         self._providers.adopt(agent)
 
     async def on_llm_start(self, context: Sdk, agent: Sdk, *_rest: Sdk, **_named: Sdk) -> None:
-        """Note who asks."""
+        """Note who asks; by then every tool has ended, those that were given up included."""
+        self._scope.tools.clear()
         self._scope.agent = agent.name
 
     async def on_tool_start(self, context: Sdk, agent: Sdk, tool: Sdk) -> None:

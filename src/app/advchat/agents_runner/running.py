@@ -16,7 +16,9 @@ from agents.usage import Usage
 
 from advchat.agents_runner.history_view import HistoryView
 from advchat.agents_runner.hooks import ScopeHooks
+from advchat.agents_runner.nested import lead_inner_runs
 from advchat.models.failures import Failure, of_run, trace
+from advchat.models.faults import RequestError
 from advchat.models.mending import mend
 from advchat.models.names import LOCAL_NAMES
 from advchat.models.providers import Providers, RunProvider
@@ -43,6 +45,8 @@ class Engine:
         self._providers = Providers(settings.config, settings.local, settings.pricing)
         self._agent: Agent[Any] | None = None
         self._load_error: AgentLoadError | None = None
+        agents.set_tracing_disabled(not settings.config.tracing)  # For runs that the user's code starts, too.
+        lead_inner_runs(self._providers)
         logging.getLogger("openai.agents").addHandler(logging.NullHandler())  # Else it writes over the screen.
         if settings.pricing is not None:
             settings.pricing.load()
@@ -53,12 +57,16 @@ class Engine:
         """Do what takes time before ``model`` is asked. Raises a RequestError with a line for a person."""
         if self._load_error is not None:
             raise self._load_error
-        if model is not None or self._agent is None:
+        try:
             await self._providers.warm(model)
+        except RequestError:
+            if model is not None or self._agent is None:
+                raise  # Else the agent may bring a model of its own, which needs nothing of ours.
 
     def new_run(self, request: RunRequest, scope: RunScope, model: str | None) -> Run:
         """Prepare a run with ``model``; None is the agent's own."""
         agent = self._agent_for(request, model)
+        scope.default_model = model
         config = RunConfig(
             model_provider=RunProvider(self._providers, model),
             tracing_disabled=not self._settings.config.tracing,

@@ -17,7 +17,7 @@ import openai
 from agents import Agent, Model, ModelProvider, MultiProvider
 from agents.models import get_default_model
 
-from advchat.config import Config, Endpoint
+from advchat.config import Api, Config, Endpoint
 from advchat.models.addresses import Address, read_address
 from advchat.models.causes import proxy_fault
 from advchat.models.endpoint import EndpointModel, Manner
@@ -44,7 +44,7 @@ class Providers:
     local: LocalModel | None = None
     pricing: Pricing | None = None
     _clients: dict[tuple[str, str | None], openai.AsyncOpenAI] = field(default_factory=dict)
-    _states: dict[str, EndpointState] = field(default_factory=dict)
+    _states: dict[tuple[str, Api | None], EndpointState] = field(default_factory=dict)
     _models: dict[str, Model] = field(default_factory=dict)
     _routed: MultiProvider | None = None
 
@@ -64,7 +64,8 @@ class Providers:
         Raises SettingsError when there is no way to ask it.
         """
         if name == TOUR:
-            return StreamingModel(self._made(TOUR, TourModel()), Target(TOUR, provider=TOUR, host="The tour"))
+            made = self._made(TOUR, TourModel(self.config.keys))
+            return StreamingModel(made, Target(TOUR, provider=TOUR, host="The tour"))
         if name in LOCAL_NAMES:
             target = Target(MODEL_NAME, provider="local", host="The local model", by_default=by_default)
             return StreamingModel(self._made(MODEL_NAME, None), target)
@@ -74,7 +75,8 @@ class Providers:
         endpoint, rest = self.config.resolve(asked)
         address = _address(endpoint)
         client = self._client(endpoint, address)
-        state = self._states.setdefault(address.base_url, EndpointState(endpoint.api or address.api))
+        api = endpoint.api or address.api
+        state = self._states.setdefault((address.base_url, api), EndpointState(api))
         made = self._made(asked, EndpointModel(rest, client, state, Manner(keeps_nothing=address.is_openai)))
         provider = provider_of(address, self.pricing)
         target = Target(rest, provider, address.host, address.base_url, by_default=by_default)

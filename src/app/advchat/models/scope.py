@@ -52,6 +52,8 @@ class RunScope:
     """The agent that speaks."""
     tools: dict[str, float] = field(default_factory=dict)
     """Call IDs of the tools that run now, with their start on the monotonic clock."""
+    default_model: str | None = None
+    """The model of agents that name none."""
     unsaved: list[dict[str, Any]] = field(default_factory=list)
     """Items that came and that the SDK has not stored yet, finished tools' outputs included."""
     partial: str = ""
@@ -71,11 +73,6 @@ class RunScope:
     closed: bool = False
     """Set when the run's end has been told: whatever comes later is dropped."""
     _writes: set[asyncio.Task[None]] = field(default_factory=set)
-
-    @property
-    def nested(self) -> bool:
-        """Whether a request made now is a tool's own, so that its text is no part of the answer."""
-        return bool(self.tools)
 
     def say(self, text: str) -> None:
         """Show a piece of the answer."""
@@ -132,6 +129,10 @@ class RunScope:
 
 SCOPE: ContextVar[RunScope | None] = ContextVar("scope", default=None)
 """The run that the current task belongs to."""
+
+
+DEPTH: ContextVar[int] = ContextVar("depth", default=0)
+"""How many runs lie around the current task; the text of a request deeper than 1 is no part of the answer."""
 
 
 def now() -> str:

@@ -26,7 +26,7 @@ from advchat.models.faults import SilentError
 from advchat.models.mending import mend, mend_value
 from advchat.models.observation import OBSERVED
 from advchat.models.rows import is_refusal, plain_usage, sdk_usage, tools_called, with_tokens
-from advchat.models.scope import NO_TOKENS, SCOPE, RunScope, Tokens, now, read_tokens
+from advchat.models.scope import DEPTH, NO_TOKENS, SCOPE, RunScope, Tokens, now, read_tokens
 from advchat.models.sdk_types import Sdk
 from advchat_storage.models import RequestRecord, RequestStatus
 from advchat_storage.sending import acceptable
@@ -112,7 +112,7 @@ class _Exchange:
         self._inner = inner
         self._target = target
         self._asked = asked
-        self._nested = scope.nested
+        self._nested = DEPTH.get() > 1
         self._agent = scope.agent
 
     async def answer(self) -> ModelResponse:

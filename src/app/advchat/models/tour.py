@@ -25,7 +25,7 @@ from openai.types.responses import (
 from advchat.models.rows import plain_usage, sdk_usage
 from advchat.models.scope import read_tokens
 from advchat.models.sdk_types import Sdk
-from advchat.models.tour_script import answer
+from advchat.models.tour_script import Keys, answer
 
 _PIECE = re.compile(r"\s*\S+\s*")
 _PAUSE_SECONDS = 0.005
@@ -35,7 +35,8 @@ _PAUSE_SECONDS = 0.005
 class TourModel(Model):
     """Answers from the script."""
 
-    def __init__(self, pause: float = _PAUSE_SECONDS) -> None:
+    def __init__(self, keys: Keys | None = None, pause: float = _PAUSE_SECONDS) -> None:
+        self._keys = keys
         self._pause = pause
 
     async def get_response(
@@ -46,7 +47,7 @@ class TourModel(Model):
         **_kwargs: Sdk,
     ) -> ModelResponse:
         """Answer at once; see ``Model.get_response``."""
-        response = _response(system_instructions, input)
+        response = _response(system_instructions, input, self._keys)
         usage = sdk_usage(read_tokens(plain_usage(response.usage)))
         return ModelResponse(output=response.output, usage=usage, response_id=response.id)
 
@@ -58,7 +59,7 @@ class TourModel(Model):
         **_kwargs: Sdk,
     ) -> AsyncIterator[Any]:
         """Answer word by word; see ``Model.stream_response``."""
-        response = _response(system_instructions, input)
+        response = _response(system_instructions, input, self._keys)
         message = response.output[0]
         for number, piece in enumerate(_PIECE.findall(response.output_text)):
             yield ResponseTextDeltaEvent(
@@ -74,10 +75,10 @@ class TourModel(Model):
         yield ResponseCompletedEvent(type="response.completed", response=response, sequence_number=0)
 
 
-def _response(instructions: str | None, history: str | list[Any]) -> Response:
+def _response(instructions: str | None, history: str | list[Any], keys: Keys | None) -> Response:
     texts = [history] if isinstance(history, str) else [_text(item) for item in history]
     prompts = texts if isinstance(history, str) else [_text(i) for i in history if i.get("role") == "user"]
-    said = answer(prompts[-1] if prompts else "", first=len(prompts) <= 1)
+    said = answer(prompts[-1] if prompts else "", first=len(prompts) <= 1, keys=keys)
     asked = sum(len(text.split()) for text in [instructions or "", *texts])
     told = len(said.split())
     part = ResponseOutputText(type="output_text", text=said, annotations=[])

@@ -7,13 +7,12 @@ choice of the topic by the prompt's words. Pure; knows neither the SDK nor the s
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advchat.commands import COMMANDS, Command
+from advchat.commands import COMMANDS, Command, key_label, keys_of
 
 HEAD = "**Scripted guide, not an AI**"
-
-_KEY_NAMES = {"up": "↑", "down": "↓", "left": "←", "right": "→", "escape": "Esc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +80,23 @@ TOPICS = (
     ),
     Topic(
         "Keys",
-        ("shortcut", "keyboard", "keys", "command", "help", "how", "slash", "palette"),
+        ("shortcut", "keyboard", "keys", "command", "help", "slash", "palette"),
         "Each command has a place in the palette, and most have a key or a slash form.",
         ("app.", "panel.", "composer."),
     ),
 )
 
 
-def answer(prompt: str, *, first: bool) -> str:
+Keys = Mapping[str, tuple[str, ...]]
+"""Command ID to the keys that the user has set in place of its own."""
+
+
+def answer(prompt: str, *, first: bool, keys: Keys | None = None) -> str:
     """Give the scripted answer to a prompt, in Markdown. ``first``: whether it opens the conversation."""
     topics = _asked_about(prompt)
     if not topics:
         return f"{HEAD}\n\n{_welcome() if first else _menu()}"
-    return "\n\n".join([HEAD, *(_explain(topic) for topic in topics)])
+    return "\n\n".join([HEAD, *(_explain(topic, keys) for topic in topics)])
 
 
 def _asked_about(prompt: str) -> list[Topic]:
@@ -117,8 +120,8 @@ def _menu() -> str:
     return "Ask about one of these:\n\n" + "\n".join(lines)
 
 
-def _explain(topic: Topic) -> str:
-    lines = [_line(command) for command in COMMANDS if _belongs(command, topic)]
+def _explain(topic: Topic, keys: Keys | None) -> str:
+    lines = [line for command in COMMANDS if _belongs(command, topic) and (line := _line(command, keys))]
     return "\n\n".join([f"## {topic.title}", topic.text, *(["\n".join(lines)] if lines else [])])
 
 
@@ -128,15 +131,9 @@ def _belongs(command: Command, topic: Topic) -> bool:
     )
 
 
-def _line(command: Command) -> str:
-    ways = [f"`{shown_key(key)}`" for key in command.keys[:1]]
+def _line(command: Command, keys: Keys | None) -> str | None:
+    """Say how a command is given and what it does; None when it is only in the palette."""
+    ways = [f"`{key_label(key)}`" for key in keys_of(command, keys)[:1]]
     if command.slash:
         ways.append(f"`/{command.slash}{' ' + command.args if command.args else ''}`")
-    return f"- {' or '.join(ways) or command.title}: {command.help}"
-
-
-def shown_key(key: str) -> str:
-    """Spell a key as people do: ``ctrl+j`` is Ctrl+J. A letter alone stays as it is."""
-    if len(key) == 1:
-        return key
-    return "+".join(_KEY_NAMES.get(part, part.title()) for part in key.split("+"))
+    return f"- {' or '.join(ways)}: {command.help}" if ways else None
