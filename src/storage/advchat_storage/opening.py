@@ -9,6 +9,7 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,42 +29,44 @@ def open_writer(path: str) -> sqlite3.Connection:
     if path == MEMORY:
         return _connect(path)
     _create(path)
-    connection = _connect(path)
+    return _open(path, _choose_journal)
+
+
+def open_reader(path: str) -> sqlite3.Connection:
+    """Open a file that ``open_writer`` has opened before, to read only."""
+    return _open(path, _only_read)
+
+
+def _open(path: str, settle: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """Connect and settle; where the file's folder lets no lock be made, open it as it stands."""
     try:
-        _choose_journal(connection)
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        return _connect(path, settle)
     except sqlite3.OperationalError as error:
-        connection.close()
         if _primary(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
-        return _open_frozen(path)
+    return _open_frozen(path)
+
+
+def _connect(
+    target: str, settle: Callable[[sqlite3.Connection], None] | None = None, *, uri: bool = False
+) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        target, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
+    )
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        if settle is not None:
+            settle(connection)
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def open_reader(path: str) -> sqlite3.Connection:
-    """Open a file that ``open_writer`` has opened before, to read only."""
-    connection = _connect(path)
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-        connection.execute("PRAGMA query_only = ON")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if _primary(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-        return _open_frozen(path)
-    return connection
-
-
-def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        target, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
-    )
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
+def _only_read(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA query_only = ON")
 
 
 def _create(path: str) -> None:
