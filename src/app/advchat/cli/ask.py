@@ -39,11 +39,26 @@ class _Output:
         self.as_json = as_json
         self.finished: RunFinished | None = None
         self.text: list[str] = []
+        self.broken = False
+        self.gone = asyncio.Event()
+        """Set when the run is over, or nobody reads what is printed any more."""
         self.done = asyncio.Event()
         self._for_people = sys.stdout.isatty()
 
     def take(self, event: RunEvent) -> None:
-        """Print one event."""
+        """Print one event; once the reader has gone, only note how the run ends."""
+        if not self.broken:
+            try:
+                self._tell(event)
+            except BrokenPipeError:
+                self.broken = True
+                self.gone.set()
+        if isinstance(event, RunFinished):
+            self.finished = event
+            self.gone.set()
+            self.done.set()
+
+    def _tell(self, event: RunEvent) -> None:
         if isinstance(event, TextDelta):
             self.text.append(event.text)
         if self.as_json:
@@ -52,9 +67,6 @@ class _Output:
                 print_json_line(line)
         else:
             self._print(event)
-        if isinstance(event, RunFinished):
-            self.finished = event
-            self.done.set()
 
     def _print(self, event: RunEvent) -> None:
         match event:
@@ -104,9 +116,8 @@ def _json_event(event: RunEvent) -> dict[str, Any] | None:
             return None
 
 
-async def ask(controller: Controller, options: argparse.Namespace) -> int:
+async def ask(controller: Controller, options: argparse.Namespace, prompt: str) -> int:
     """Send the prompt where the options say and print the answer; gives the exit code."""
-    prompt = _prompt(options.prompt)
     output = _Output(as_json=options.json)
     controller.subscribe(lambda snapshot: None, output.take)
     try:
@@ -118,7 +129,12 @@ async def ask(controller: Controller, options: argparse.Namespace) -> int:
             await controller.fork(options.fork)
         with _stop_on_signals(controller):
             await controller.send(prompt)
+            await output.gone.wait()
+            if output.broken:
+                await controller.stop()
             await output.done.wait()
+        if output.broken:
+            raise BrokenPipeError
         if output.finished is None:
             return 1
         if options.json:
@@ -152,7 +168,8 @@ async def _settle_offer(controller: Controller, *, yes: bool) -> None:
         sys.stderr.write("\n")
 
 
-def _prompt(given: str | None) -> str:
+def read_prompt(given: str | None) -> str:
+    """Give the prompt of the command line or of standard input. Raises ``UserError`` for an empty one."""
     if given is None and sys.stdin.isatty():
         raise UserError("There is no prompt. Write `advchat ask 'your question'`, or pipe it in.")
     if given in (None, "-"):

@@ -46,6 +46,10 @@ def build_parser() -> argparse.ArgumentParser:
     search.add_argument("term", metavar="TEXT")
     search.add_argument("--branch", metavar="BRANCH", help="only on this branch")
     search.add_argument("--limit", type=_positive, default=50, metavar="N")
+    compare = add("compare", "Compare two branches from their fork point.")
+    compare.add_argument("left", metavar="A", help="a branch, by ID or title")
+    compare.add_argument("right", metavar="B")
+    _add_prices(add("prices", "Show the prices in force, in US dollars per million tokens."))
     _add_files(add)
     return parser
 
@@ -82,6 +86,14 @@ def _add_usage(usage: argparse.ArgumentParser) -> None:
     )
     usage.add_argument("--since", metavar="DATE", help="from this day on: 2026-11-30, 7d, 24h, today, month")
     usage.add_argument("--csv", action="store_true", help="print CSV")
+
+
+def _add_prices(prices: argparse.ArgumentParser) -> None:
+    prices.add_argument("term", nargs="?", metavar="TEXT", help="only models whose name holds it")
+    prices.add_argument("--update", action="store_true", help="fetch the newest prices (asks the network)")
+    prices.add_argument(
+        "--recompute", action="store_true", help="show what would change if past requests were priced now"
+    )
 
 
 def _add_files(add: Callable[[str, str], argparse.ArgumentParser]) -> None:

@@ -7,6 +7,7 @@ report pays for no agent and the app's first frame for no store.
 from __future__ import annotations
 
 import argparse
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,11 +85,12 @@ def run_app(chosen: Settings) -> int:
 
 async def run_ask(chosen: Settings) -> int:
     """Answer one prompt without a screen."""
-    from advchat.cli.ask import ask  # noqa: PLC0415 - only here
+    from advchat.cli.ask import ask, read_prompt  # noqa: PLC0415 - only here
 
     options = chosen.options
+    prompt = await asyncio.to_thread(read_prompt, options.prompt)
     elsewhere = options.resume or options.conversation or options.branch or options.fork
-    return await ask(make_controller(chosen, new=options.new or not elsewhere), options)
+    return await ask(make_controller(chosen, new=options.new or not elsewhere), options, prompt)
 
 
 async def run_report(chosen: Settings) -> int:
@@ -97,7 +99,26 @@ async def run_report(chosen: Settings) -> int:
     from advchat.cli.reports import REPORTS  # noqa: PLC0415
     from advchat_storage import Store  # noqa: PLC0415
 
+    options = chosen.options
+    if options.command == "prices":
+        return await _run_prices(chosen)
     if not chosen.db_path.exists():
         raise UserError(f"{chosen.db_path} does not exist. Name the database with --db FILE.")
     async with Store(chosen.db_path) as store:
-        return await REPORTS[chosen.options.command](store, chosen.options)
+        if options.command == "compare":
+            from advchat.cli.comparing import compare  # noqa: PLC0415 - only here
+
+            return await compare(store, options)
+        return await REPORTS[options.command](store, options)
+
+
+async def _run_prices(chosen: Settings) -> int:
+    from advchat.cli.prices import prices  # noqa: PLC0415 - only here
+    from advchat.pricing import Pricing  # noqa: PLC0415
+    from advchat_storage import Store  # noqa: PLC0415
+
+    pricing = Pricing(chosen.config)
+    if not (chosen.options.recompute and chosen.db_path.exists()):
+        return await prices(None, pricing, chosen.options)
+    async with Store(chosen.db_path) as store:
+        return await prices(store, pricing, chosen.options)

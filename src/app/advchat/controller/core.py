@@ -90,7 +90,10 @@ class Core:
 
     def _emit(self, event: RunEvent) -> None:
         for listener in self._on_event:
-            listener(event)
+            try:
+                listener(event)
+            except Exception:
+                log.exception("what shows a run failed; the run goes on")
 
     def _publish(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot

@@ -1,0 +1,93 @@
+"""The `compare` command: two branches from their fork point, as text.
+
+Owns how the differences are written without colour: `-` the first branch, `+` the second, words that only
+one side has between brackets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from advchat.cli.reports import usage_json, wanted_branch, wanted_conversation
+from advchat.cli.tables import print_json
+from advchat.controller.comparing import align, common_prefix
+from advchat.controller.exploring import add_up
+from advchat.controller.item_views import turn_view
+from advchat.state import ComparedTurn, Span, TurnView, dollars
+from advchat.text import clean
+from advchat_storage import Store
+
+
+async def compare(store: Store, options: argparse.Namespace) -> int:
+    """Print two branches side by side in time, turn by turn; exits with 0 also where they differ."""
+    conversation = await wanted_conversation(store, options)
+    names = [await wanted_branch(store, conversation, name) for name in (options.left, options.right)]
+    left, right = [await _turns(store, conversation.conversation_id, name) for name in names]
+    shared = common_prefix([turn.key for turn in left], [turn.key for turn in right])
+    rows = align(left[shared:], right[shared:])
+    sides = [(name, turns[shared:]) for name, turns in zip(names, (left, right), strict=True)]
+    if options.json:
+        print_json(
+            {
+                "shared_turns": shared,
+                "sides": [
+                    {"branch_id": name, "usage": usage_json(add_up([turn.usage for turn in turns]))}
+                    for name, turns in sides
+                ],
+                "turns": [_row_json(row) for row in rows],
+            }
+        )
+        return 0
+    for mark, (name, turns) in zip("-+", sides, strict=True):
+        usage = add_up([turn.usage for turn in turns])
+        tokens = "unknown" if usage.total_tokens is None else f"{usage.total_tokens:,}"
+        cost = dollars(usage.cost_nano, at_least=usage.at_least)
+        sys.stdout.write(f"{mark} {clean(name)}: {len(turns)} turns, {tokens} tokens, {cost}\n")
+    sys.stdout.write(f"  {shared} turns shared\n")
+    for row in rows:
+        _print_row(row)
+    return 0
+
+
+async def _turns(store: Store, conversation_id: str, branch_id: str) -> list[TurnView]:
+    count = await store.turn_count(conversation_id, branch_id)
+    turns, headers = await asyncio.gather(
+        store.turns(conversation_id, branch_id, 0, count),
+        store.turn_headers(conversation_id, branch_id, 0, count),
+    )
+    usages = {header.message_id: header.usage for header in headers}
+    return [turn_view(turn, usages[turn.message_id]) for turn in turns]
+
+
+def _row_json(row: ComparedTurn) -> dict[str, object]:
+    return {
+        side: None if turn is None else {"turn": turn.turn, "prompt": spans(prompt), "answer": spans(answer)}
+        for side, turn, prompt, answer in zip(
+            ("left", "right"), (row.left, row.right), row.prompts, row.answers, strict=True
+        )
+    }
+
+
+def spans(parts: Sequence[Span]) -> list[dict[str, object]]:
+    """Give spans as plain values."""
+    return [asdict(part) for part in parts]
+
+
+def _print_row(row: ComparedTurn) -> None:
+    for mark, turn, prompt, answer in zip("-+", (row.left, row.right), row.prompts, row.answers, strict=True):
+        if turn is None:
+            continue
+        sys.stdout.write(f"\n{mark} turn {turn.turn}\n")
+        for text in (_marked(prompt), _marked(answer)):
+            for line in text.splitlines():
+                sys.stdout.write(f"{mark} {line}\n")
+
+
+def _marked(parts: Sequence[Span]) -> str:
+    return "".join(
+        f"[{clean(part.text)}]" if part.changed and part.text.strip() else clean(part.text) for part in parts
+    )
