@@ -46,6 +46,13 @@ class Database:
         self._released = False
 
     @classmethod
+    def claimed(cls, path: str | Path) -> object | None:
+        """Give what another hold of this process is making of the file; None when nothing is known."""
+        with _pools_lock:
+            pool = _pools.get(_resolved(str(path)))
+            return None if pool is None or pool.replaced() else pool.claim
+
+    @classmethod
     def acquire(cls, path: str | Path, prepare: Prepare) -> Database:
         """Take hold of a file; opens nothing yet. Every ``:memory:`` is its own."""
         name = str(path)
@@ -53,7 +60,7 @@ class Database:
             private = _Pool(MEMORY)
             private.uses = 1
             return cls(private, prepare)
-        resolved = str(Path(name).expanduser().resolve())
+        resolved = _resolved(name)
         with _pools_lock:
             pool = _pools.get(resolved)
             if pool is None or pool.replaced():
@@ -66,6 +73,11 @@ class Database:
         with _pools_lock:
             self._pool.uses += 1
             return Database(self._pool, self._prepare)
+
+    def begin(self, claim: object) -> Future[None]:
+        """Make the file ready before anybody asks; until it is, ``claimed`` tells ``claim``."""
+        self._pool.claim = claim
+        return self._pool.writer.submit(self._make_ready)
 
     @property
     def released(self) -> bool:
@@ -170,6 +182,7 @@ class _Pool:
         self.path = path
         self.uses = 0
         self.alone = path == MEMORY
+        self.claim: object | None = None
         self.identity: tuple[int, int] | None = None
         self._opened: Future[None] | None = None
         self._start_workers()
@@ -259,6 +272,10 @@ async def settled(future: Future[T]) -> T:
 
 def _failure(job: Future[None]) -> BaseException:
     return job.exception() or RuntimeError("the connection was not lent")
+
+
+def _resolved(name: str) -> str:
+    return str(Path(name).expanduser().resolve())
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -10,14 +10,17 @@ import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 from advchat_storage import schema
+from advchat_storage.clock import now
 from advchat_storage.errors import ForeignSchemaError, NewerSchemaError
 from advchat_storage.opening import MEMORY
 from advchat_storage.ownership import Tables, foreign_problem, owner_of, owner_problem, unclaimed
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +51,40 @@ def prepare(
     tables: Tables,
     path: str,
     create_tables: bool = True,
+    early: bool = False,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> bool:
     """Make the file ready for ``tables``; without ``may_write`` only tell whether it is.
 
-    Raises ``ForeignSchemaError`` (a ``ValueError``) when the file belongs to another pair of base tables,
-    or to none while ``create_tables`` is off, and ``NewerSchemaError``. Safe to interrupt at any moment.
+    Raises ``ForeignSchemaError`` (a ``ValueError``) when the file belongs to another pair of base tables, or
+    to none while ``create_tables`` is off, and ``NewerSchemaError``. Without ``may_write`` the first is
+    raised only if ``early``, since the writer may be about to make the tables. Safe to interrupt at any
+    moment.
     """
     version = applied_version(connection)
     if version > migrations[-1].version:
         raise NewerSchemaError(path, "a newer advchat has written this file", "Update advchat to open it")
     problem = owner_problem(connection, tables, path=path, create_tables=create_tables)
     if problem is not None:
-        raise problem
+        if may_write or early:
+            raise problem
+        return False
     if version == migrations[-1].version and _has_sdk_tables(connection, tables):
         return True
     if not may_write:
         return False
     if version:
         _back_up(connection, path, version)
-    _create_sdk_tables(connection, tables, path=path, create_tables=create_tables)
-    for migration in migrations:
-        _apply(connection, migration)
+    with schema.transaction(connection):
+        # Another process may have claimed the file while this one waited for the lock.
+        problem = owner_problem(connection, tables, path=path, create_tables=create_tables)
+        if problem is not None:
+            raise problem
+        _create_sdk_tables(connection, tables)
+        _apply(connection, migrations[0])
+    for migration in migrations[1:]:
+        with schema.transaction(connection):
+            _apply(connection, migration)
     return True
 
 
@@ -78,17 +93,23 @@ def prepare_any(connection: sqlite3.Connection, may_write: bool, *, path: str) -
     return prepare(connection, may_write, tables=owner_of(connection) or Tables(), path=path)
 
 
-def early_problem(path: str, *, tables: Tables, create_tables: bool) -> ForeignSchemaError | None:
-    """Tell at once what can be known without waiting: that the file belongs to other tables, or to none yet.
+def look_ahead(path: str, *, tables: Tables, create_tables: bool) -> bool:
+    """Tell without waiting whether the file is ready for ``tables``.
 
-    Looks at an existing file for a moment, to read only; what a lock hides is found at the first use.
+    Raises ``ForeignSchemaError`` when it belongs to other tables, or to none while ``create_tables`` is off.
     """
     file = Path(path).expanduser()
     if path == MEMORY or not file.is_file():
-        return None if create_tables else unclaimed(path)
-    return _glance(
-        file, lambda connection: owner_problem(connection, tables, path=path, create_tables=create_tables)
+        if not create_tables:
+            raise unclaimed(path)
+        return False
+    ready = _glance(
+        file,
+        lambda connection: prepare(
+            connection, False, tables=tables, path=path, create_tables=create_tables, early=True
+        ),
     )
+    return ready is True
 
 
 def foreign_file(path: str) -> ForeignSchemaError | None:
@@ -98,17 +119,15 @@ def foreign_file(path: str) -> ForeignSchemaError | None:
     return _glance(Path(path), lambda connection: foreign_problem(connection, path))
 
 
-def _glance(
-    file: Path, question: Callable[[sqlite3.Connection], ForeignSchemaError | None]
-) -> ForeignSchemaError | None:
-    """Ask a question of a file for a moment, to read only; what cannot be read now is no problem yet."""
+def _glance(file: Path, question: Callable[[sqlite3.Connection], T]) -> T | None:
+    """Ask a question of a file for a moment, to read only; None where a lock or a fault hides the answer."""
     try:
         connection = sqlite3.connect(f"file:{quote(str(file.resolve()))}?mode=ro", uri=True, timeout=0)
     except sqlite3.Error:
         return None
     try:
         return question(connection)
-    except sqlite3.Error:
+    except (sqlite3.Error, NewerSchemaError):
         return None
     finally:
         connection.close()
@@ -123,15 +142,14 @@ def applied_version(connection: sqlite3.Connection) -> int:
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
-    with schema.transaction(connection):
-        # Another process may have applied it while this one waited for the lock.
-        if applied_version(connection) >= migration.version:
-            return
-        migration.apply(connection)
-        connection.execute(
-            "INSERT INTO advchat_migrations (version, name, applied_at) VALUES (?, ?, ?)",
-            (migration.version, migration.name, datetime.now(UTC).isoformat()),
-        )
+    # Another process may have applied it meanwhile.
+    if applied_version(connection) >= migration.version:
+        return
+    migration.apply(connection)
+    connection.execute(
+        "INSERT INTO advchat_migrations (version, name, applied_at) VALUES (?, ?, ?)",
+        (migration.version, migration.name, now()),
+    )
 
 
 def _has_sdk_tables(connection: sqlite3.Connection, tables: Tables) -> bool:
@@ -139,16 +157,10 @@ def _has_sdk_tables(connection: sqlite3.Connection, tables: Tables) -> bool:
     return all(schema.exists(connection, name) for name in wanted)
 
 
-def _create_sdk_tables(
-    connection: sqlite3.Connection, tables: Tables, *, path: str, create_tables: bool
-) -> None:
-    with schema.transaction(connection):
-        problem = owner_problem(connection, tables, path=path, create_tables=create_tables)
-        if problem is not None:
-            raise problem
-        _run(connection, tables.fill(schema.BASE))
-        _run(connection, tables.fill(schema.ADVANCED))
-        connection.execute(schema.RESERVE_KNOWN_BRANCHES)
+def _create_sdk_tables(connection: sqlite3.Connection, tables: Tables) -> None:
+    _run(connection, tables.fill(schema.BASE))
+    _run(connection, tables.fill(schema.ADVANCED))
+    connection.execute(schema.RESERVE_KNOWN_BRANCHES)
 
 
 def _back_up(connection: sqlite3.Connection, path: str, version: int) -> None:

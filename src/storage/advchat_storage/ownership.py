@@ -36,6 +36,11 @@ class Tables:
         """The messages table, quoted."""
         return quoted(self.messages_name)
 
+    def same_as(self, other: Tables) -> bool:
+        """Tell whether both name the same tables, as SQLite compares names."""
+        mine, theirs = (self.sessions_name, self.messages_name), (other.sessions_name, other.messages_name)
+        return list(map(folded, mine)) == list(map(folded, theirs))
+
     def fill(self, statement: str) -> str:
         """Put the names into a statement that has ``{sessions}``, ``{messages}``, ``{messages_index}``."""
         index = quoted(f"idx_{self.messages_name}_session_id")
@@ -88,21 +93,21 @@ def owner_problem(
     if not create_tables and not all(
         exists(connection, name) for name in (tables.sessions_name, tables.messages_name)
     ):
-        return ForeignSchemaError(path, "the base tables are missing", _CREATE)
+        return ForeignSchemaError(path, "the configured base tables are missing", _CREATE)
     return None
 
 
 def foreign_problem(connection: sqlite3.Connection, path: str) -> ForeignSchemaError | None:
     """Give the refusal for a file that another program has filled; None for an empty one and for ours."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-    names = {_folded(name) for (name,) in connection.execute(query)}
+    names = {folded(name) for (name,) in connection.execute(query)}
     tables = owner_of(connection) or Tables()
     base = ((tables.sessions_name, _SESSIONS_COLUMNS), (tables.messages_name, _MESSAGES_COLUMNS))
     for table, wanted in base:
-        columns = {_folded(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")}
+        columns = {folded(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")}
         if columns and not wanted <= columns:
             return ForeignSchemaError(path, f"its table {table} is another program's", _ANOTHER)
-    known = {_folded(name) for name, _ in base}
+    known = {folded(name) for name, _ in base}
     if names and not names & known and not any(name.startswith(_OWN) for name in names):
         return ForeignSchemaError(path, "this is another program's database", _ANOTHER)
     return None
@@ -118,13 +123,19 @@ def _column_problem(
     for column, target in wanted.items():
         targets = found.get(column, [])
         if len(targets) != 1:
-            problem = f"column {column} of {table} has {len(targets)} foreign keys where one names the owner"
+            problem = f"{table}.{column} has {len(targets)} foreign keys, not exactly one owner foreign key"
             return ForeignSchemaError(path, problem, "Use a new file, or one that this class has made")
-        if [_folded(name) for name in targets[0]] != [_folded(name) for name in target]:
-            owner = ".".join(targets[0])
-            problem = f"{table} belongs to {owner}, not to {tables.sessions_name} and {tables.messages_name}"
-            return ForeignSchemaError(path, problem, "Give each pair of base tables a file of its own")
+        if [folded(name) for name in targets[0]] != [folded(name) for name in target]:
+            return belongs_to_others(
+                path, " and ".join(".".join(name) for names in found.values() for name in names), tables
+            )
     return None
+
+
+def belongs_to_others(path: str, owner: str, wanted: Tables) -> ForeignSchemaError:
+    """Give the refusal for a file that another pair of base tables has claimed."""
+    problem = f"it already belongs to {owner}, not to {wanted.sessions_name} and {wanted.messages_name}"
+    return ForeignSchemaError(path, problem, "Give each pair of base tables a file of its own")
 
 
 _CREATE = "Open it once with create_tables=True"
@@ -133,10 +144,14 @@ _ANOTHER = "Choose another file"
 
 def unclaimed(path: str) -> ForeignSchemaError:
     """Give the refusal for a file that no pair of base tables has claimed."""
-    return ForeignSchemaError(path, "no pair of base tables has claimed this file yet", _CREATE)
+    return ForeignSchemaError(
+        path,
+        "its tables name not exactly one owner foreign key each, for nobody has claimed it yet",
+        _CREATE,
+    )
 
 
-def _folded(identifier: str) -> str:
+def folded(identifier: str) -> str:
     """Fold a name as SQLite compares identifiers: ASCII letters only."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in identifier)
 
@@ -145,5 +160,5 @@ def _references(connection: sqlite3.Connection, table: str) -> dict[str, list[tu
     found: dict[str, list[tuple[str, str]]] = {}
     for row in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
         # A key that names no column means the parent's primary key.
-        found.setdefault(_folded(row[3]), []).append((row[2], row[4] or ""))
+        found.setdefault(folded(row[3]), []).append((row[2], row[4] or ""))
     return found

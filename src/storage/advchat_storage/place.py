@@ -51,7 +51,10 @@ def resolve(connection: sqlite3.Connection, scope: Scope, position: Position) ->
 def clear_generation(connection: sqlite3.Connection, session_id: str) -> int:
     """Give how often the conversation was cleared."""
     query = "SELECT generation FROM session_clear_generations WHERE session_id = ?"
-    row = connection.execute(query, (session_id,)).fetchone()
+    try:
+        row = connection.execute(query, (session_id,)).fetchone()
+    except sqlite3.OperationalError:
+        return 0  # A file of an older SDK that could not be written has no such table.
     return int(row[0]) if row else 0
 
 

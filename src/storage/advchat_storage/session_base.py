@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from advchat_storage.database import Database, settled
-from advchat_storage.migrations import early_problem, prepare
+from advchat_storage.migrations import look_ahead, prepare
 from advchat_storage.opening import BUSY_SECONDS
-from advchat_storage.ownership import MESSAGES, SESSIONS, Tables, identifier_name
+from advchat_storage.ownership import MESSAGES, SESSIONS, Tables, belongs_to_others, identifier_name
 from advchat_storage.place import MAIN, Position, Scope, resolve
 from advchat_storage.settings import Settings, may_log_model_data, settings_from
 from advchat_storage.wording import storable
@@ -53,15 +53,11 @@ class SessionBase:
         self.sessions_table = sessions_table
         self.messages_table = messages_table
         tables = Tables(identifier_name(sessions_table), identifier_name(messages_table))
-        problem = early_problem(str(db_path), tables=tables, create_tables=create_tables)
-        if problem is not None:
-            raise problem
         self._scope = Scope(storable(session_id), tables)
         self._logger = logger or logging.getLogger("advchat_storage.session")
         self._position = Position(None if resume_branch else MAIN, None)
         self._position_lock = threading.Lock()
-        ready = functools.partial(prepare, tables=tables, path=str(db_path), create_tables=create_tables)
-        self._database = Database.acquire(db_path, ready)
+        self._database = _hold(str(db_path), tables, create_tables)
 
     @property
     def bound_branch(self) -> str | None:
@@ -87,7 +83,7 @@ class SessionBase:
         closed = self._database.release()
         if closed is not None:
             with contextlib.suppress(TimeoutError):
-                closed.result(CLOSE_SECONDS_IN_LOOP if _in_event_loop() else BUSY_SECONDS)
+                closed.result(CLOSE_SECONDS_IN_LOOP if in_event_loop() else BUSY_SECONDS)
         return _Closing(closed)
 
     async def __aenter__(self) -> Self:
@@ -110,7 +106,7 @@ class SessionBase:
 
     def _require_open(self) -> Database:
         if self._database.released:
-            raise RuntimeError("This session is closed")
+            raise RuntimeError(f"{type(self).__name__} is closed")
         return self._database
 
     def _queue(
@@ -182,7 +178,34 @@ class _Closing:
             yield from asyncio.shield(asyncio.wrap_future(self._closed)).__await__()
 
 
-def _in_event_loop() -> bool:
+def _hold(path: str, tables: Tables, create_tables: bool) -> Database:
+    """Take hold of a file; raises ``ForeignSchemaError`` where it is known already that it is another's.
+
+    A file that is not ready yet begins to be made ready. Only outside of an event loop is that waited for.
+    """
+    being_made = Database.claimed(path)
+    if isinstance(being_made, Tables):
+        if not being_made.same_as(tables):
+            owner = f"{being_made.sessions_name} and {being_made.messages_name}"
+            raise belongs_to_others(path, owner, tables)
+        ready = True
+    else:
+        ready = look_ahead(path, tables=tables, create_tables=create_tables)
+    make_ready = functools.partial(prepare, tables=tables, path=path, create_tables=create_tables)
+    database = Database.acquire(path, make_ready)
+    if not ready:
+        begun = database.begin(tables)
+        if not in_event_loop():
+            try:
+                begun.result()
+            except BaseException:
+                database.release()
+                raise
+    return database
+
+
+def in_event_loop() -> bool:
+    """Tell whether this thread runs an event loop right now."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
