@@ -183,7 +183,7 @@ from agents import Agent, Model, ModelResponse, Usage
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 class Whole(Model):
-    async def get_response(self, system_instructions, input, *args, **kwargs):
+    async def get_response(self, *args, **kwargs):
         text = ResponseOutputText(type="output_text", text="All \\ud83d\\ude00 at once \\ud800", annotations=[])
         message = ResponseOutputMessage(
             id="m", type="message", role="assistant", status="completed", content=[text]
@@ -203,6 +203,11 @@ agent = Agent(name="Whole", model=Whole())
         "def stream_response(self, *args, **kwargs):\n        raise NotImplementedError",
         "async def stream_response(self, *args, **kwargs):\n        raise NotImplementedError",
         "async def stream_response(self, *args, **kwargs):\n        return\n        yield",
+        """async def stream_response(self, *args, **kwargs):
+        from types import SimpleNamespace
+        whole = await self.get_response()
+        final = SimpleNamespace(id="r", output=whole.output, usage=whole.usage)
+        yield SimpleNamespace(type="response.completed", response=final)""",
     ],
 )
 async def test_a_model_that_cannot_stream_is_awaited(make_chat: MakeChat, tmp_path: Path, stream: str) -> None:

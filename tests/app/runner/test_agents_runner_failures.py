@@ -108,6 +108,7 @@ async def test_a_refusal_is_told_and_its_words_kept(
 
 async def test_case_44_no_quota_is_not_tried_again(make_chat: MakeChat, model_server: ModelServer) -> None:
     chat = await make_chat(api="chat")
+    await chat.runner.prepare()
     model_server.script(quota())
     result = await chat.ask("Hi")
     assert result.outcome == "failed"
@@ -121,6 +122,7 @@ async def test_case_44_a_rate_limit_is_waited_out_in_sight(
     make_chat: MakeChat, model_server: ModelServer, api: Api
 ) -> None:
     chat = await make_chat(api=api)
+    await chat.runner.prepare()
     model_server.script(rate_limited(0.01), "At last")
     result = await chat.ask("Hi")
     assert (result.outcome, chat.text) == ("completed", "At last")
@@ -192,6 +194,7 @@ async def test_a_missing_model_is_no_missing_api(make_chat: MakeChat, model_serv
     model_server.script(missing)
     result = await chat.ask("Hi", model="nope")
     assert "does not know the model “nope”" in (result.error or "")
+    assert (result.error or "").endswith("Choose another with /model or --model. It offers test-model.")
     assert [seen.api for seen in model_server.requests] == ["responses"]
 
 
@@ -348,9 +351,10 @@ async def test_case_82_a_key_that_cannot_be_sent_is_named(
 
 async def test_a_refused_key(make_chat: MakeChat, model_server: ModelServer) -> None:
     chat = await make_chat(api="chat")
-    model_server.script(error(401, "Incorrect API key provided", code="invalid_api_key"))
+    model_server.script(error(401, "Incorrect API key provided: sk-test", code="invalid_api_key"))
     result = await chat.ask("Hi")
-    assert "does not accept the API key (401): Incorrect API key provided." in (result.error or "")
+    assert "does not accept the API key (401): Incorrect API key provided: …." in (result.error or "")
+    assert "sk-test" not in (chat.rows[0].error or "")
 
 
 async def test_case_83_a_local_server_needs_no_key(make_chat: MakeChat, model_server: ModelServer) -> None:

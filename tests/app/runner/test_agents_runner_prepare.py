@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from advchat.agents_runner import AgentsRunner
 from advchat.config import Config, Endpoint, OwnPrice
+from advchat.events import Waiting
 from advchat.models.local import EXTRA_BODY, MODEL_NAME, LocalEndpoint, LocalModelError
 from advchat.pricing import Pricing
 from tests.app.runner.kit import MakeChat, settings
@@ -126,6 +125,14 @@ async def test_the_local_model_sees_no_tools(
     ]
 
 
+async def test_a_run_that_has_to_wait_for_the_model_says_so(make_chat: MakeChat) -> None:
+    chat = await make_chat()
+    await chat.ask("Hi")
+    assert [event.reason for event in chat.of(Waiting)] == ["the model is getting ready"]
+    await chat.ask("Again")
+    assert chat.of(Waiting) == []
+
+
 async def test_without_anything_the_tour_answers(make_chat: MakeChat) -> None:
     chat = await make_chat(config=Config())
     assert chat.runner.model_info().name == "tour"
@@ -171,7 +178,19 @@ def test_what_a_model_is_called() -> None:
     assert not runner.model_info("other").free
 
 
-@pytest.mark.parametrize("model", [None, "its-own"])
-def test_an_agents_own_model_has_no_name_here(model: str | None) -> None:
-    runner = AgentsRunner(settings(None, config=Config(model=model), agent="x.py:agent"))
-    assert runner.model_info().name == (model or "")
+async def test_the_name_of_a_default_model_is_known_once_the_sdk_is(tmp_path: Path) -> None:
+    runner = AgentsRunner(settings("http://127.0.0.1:9", model=None))
+    assert runner.model_info().label == "default model"
+    await runner.prepare()
+    assert runner.model_info().name.startswith("gpt-")
+    await runner.close()
+
+
+async def test_an_agents_own_model_is_named_once_it_is_loaded(tmp_path: Path) -> None:
+    file = tmp_path / "own_model.py"
+    file.write_text("from agents import Agent\nagent = Agent(name='A', model='its-own')\n")
+    runner = AgentsRunner(settings("http://127.0.0.1:9", model=None, agent=f"{file}:agent"))
+    assert runner.model_info().name == ""
+    await runner.prepare()
+    assert runner.model_info().name == "its-own"
+    await runner.close()

@@ -215,6 +215,7 @@ async def test_usage_of_the_requests_before_the_stop_is_stored(
 
 async def test_a_wait_for_the_rate_limit_can_be_stopped(make_chat: MakeChat, model_server: ModelServer) -> None:
     chat = await make_chat()
+    await chat.runner.prepare()
     model_server.script(rate_limited(3600))
     answer = chat.start("Hi")
     await chat.saw(Waiting)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from advchat.events import Waiting
 from advchat.models.names import LOCAL_NAMES, TOUR, describe
 from advchat.models.scope import SCOPE, Patience, RunScope
 from advchat.runner import Emit, ModelInfo, Record, RunRequest, RunResult
@@ -80,9 +81,7 @@ class AgentsRunner:
     @property
     def ready(self) -> bool:
         """Whether the SDK and the model prepared last can be used at once."""
-        local = self._settings.local
-        waits = self._model in LOCAL_NAMES and local is not None and not local.running
-        return self._engine is not None and not waits
+        return self._engine is not None and not self._is_loading(self._model)
 
     async def prepare(self, model: str | None = None) -> None:
         """Import the SDK in a thread, load the user's agent, start the embedded model if ``model`` is it.
@@ -98,7 +97,10 @@ class AgentsRunner:
 
     def model_info(self, model: str | None = None) -> ModelInfo:
         """Tell of the model that a run with ``model`` would use."""
-        return describe(self._named(model), self._settings.config, self._settings.pricing)
+        name = self._named(model)
+        if name is None and self._engine is not None:
+            name = self._engine.default_model
+        return describe(name, self._settings.config, self._settings.pricing)
 
     async def run(self, request: RunRequest, emit: Emit, record: Record) -> RunResult:
         """Answer the prompt; see ``advchat.runner.Runner.run``."""
@@ -147,6 +149,11 @@ class AgentsRunner:
         usable = local is not None and local.unavailable() is None and local.downloaded()
         return "local" if usable else TOUR
 
+    def _is_loading(self, model: str | None) -> bool:
+        """Whether the model is the embedded one and does not run yet."""
+        local = self._settings.local
+        return model in LOCAL_NAMES and local is not None and not local.running
+
     async def _load(self) -> Engine:
         """Import the SDK once, whoever asks; a cancelled caller does not stop it."""
         if self._engine is None:
@@ -157,8 +164,10 @@ class AgentsRunner:
 
     async def _drive(self, request: RunRequest, scope: RunScope, box: list[Run]) -> None:
         SCOPE.set(scope)
-        engine = await self._load()
         named = self._named(request.model)
+        if self._engine is None or self._is_loading(named):
+            scope.tell(Waiting(request.run_id, "the model is getting ready", None))
+        engine = await self._load()
         await engine.warm(named)
         box.append(engine.new_run(request, scope, named))
         await box[0].go()

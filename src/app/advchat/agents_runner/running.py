@@ -7,11 +7,13 @@ of an unfinished run is stored, so that the next request holds it. Imports the S
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import agents
 from agents import Agent, RunConfig, Runner
+from agents.models import get_default_model
 from agents.usage import Usage
 
 from advchat.agents_runner.history_view import HistoryView
@@ -24,6 +26,7 @@ from advchat.models.names import LOCAL_NAMES
 from advchat.models.providers import Providers, RunProvider
 from advchat.models.scope import RunScope
 from advchat.models.sdk_types import Sdk
+from advchat.models.streaming import StreamingModel
 from advchat.models.user_agent import AgentLoadError, load_agent
 from advchat.runner import RunRequest, RunResult
 from advchat_storage.sending import acceptable
@@ -63,6 +66,14 @@ class Engine:
             if model is not None or self._agent is None:
                 raise  # Else the agent may bring a model of its own, which needs nothing of ours.
 
+    @property
+    def default_model(self) -> str | None:
+        """The model of a run that names none: the agent's own, or the SDK's default."""
+        model = self._agent.model if self._agent is not None else None
+        if isinstance(model, StreamingModel):
+            return model.target.model
+        return model if isinstance(model, str) else get_default_model()
+
     def new_run(self, request: RunRequest, scope: RunScope, model: str | None) -> Run:
         """Prepare a run with ``model``; None is the agent's own."""
         agent = self._agent_for(request, model)
@@ -73,7 +84,7 @@ class Engine:
             tool_error_formatter=lambda error: _note_tool_error(scope, error),
             tool_not_found_behavior="return_error_to_model",
         )
-        return Run(request, scope, agent, config, ScopeHooks(scope, self._providers))
+        return Run(request, scope, agent, config, self._providers)
 
     async def close(self) -> None:
         """Close the clients."""
@@ -113,21 +124,22 @@ class Run:
         scope: RunScope,
         agent: Agent[Any],
         config: RunConfig,
-        hooks: ScopeHooks,
+        providers: Providers,
     ) -> None:
         self._request = request
         self._scope = scope
         self._agent = agent
         self._config = config
-        self._hooks = hooks
+        self._providers = providers
         self._view = HistoryView(request.session, request.prompt, scope.stored)
         self._result: agents.RunResult | None = None
 
     async def go(self) -> None:
         """Run the agent to its end. Raises whatever ends it before."""
         prompt = mend(self._request.prompt)
+        hooks = ScopeHooks(self._scope, self._providers)
         self._result = await Runner.run(
-            self._agent, prompt, session=self._view, hooks=self._hooks, run_config=self._config
+            self._agent, prompt, session=self._view, hooks=hooks, run_config=self._config
         )
 
     async def result(self, error: BaseException | None, *, stopped: bool) -> RunResult:
@@ -138,7 +150,7 @@ class Run:
         detail = "\n\n".join(scope.tracebacks) or None
         if self._result is not None:
             return self._completed(self._result, detail)
-        failure = Failure("stopped", "") if stopped or error is None else self._read(error)
+        failure = Failure("stopped", "") if stopped or error is None else await self._read(error)
         problem = await self._keep(failure)
         return RunResult(
             outcome=failure.outcome,
@@ -161,11 +173,14 @@ class Run:
             usage_carrier=result,
         )
 
-    def _read(self, error: BaseException) -> Failure:
-        if self._scope.failed is not None and self._scope.failed[0] is error:
-            failure: Failure = self._scope.failed[1]
+    async def _read(self, error: BaseException) -> Failure:
+        if self._scope.failed is None or self._scope.failed[0] is not error:
+            return of_run(error)
+        failure: Failure = self._scope.failed[1]
+        if failure.unknown_model is None:
             return failure
-        return of_run(error)
+        offered = await self._providers.offered(failure.unknown_model)
+        return replace(failure, line=f"{failure.line} {offered}") if offered else failure
 
     async def _keep(self, failure: Failure) -> str | None:
         """Store the calls that were answered and the text that came; gives what kept it from the disk."""

@@ -70,18 +70,20 @@ class Attempt:
             raise CutOffError
         if not self.nested:
             self.scope.cut_short = seen.finish == "length"
+        output = [_mended(item) for item in self.final.output]
         return ModelResponse(
-            output=[_mended(item) for item in self.final.output],
+            output=output if self.characters else self.show(output),
             usage=sdk_usage(read_tokens(plain_usage(self.final.usage))),
             response_id=None if self.final.id == _FAKE_ID else self.final.id,
         )
 
-    def show(self, response: ModelResponse) -> None:
-        """Show a response that came whole."""
-        response.output = [_mended(item) for item in response.output]
-        for item in response.output:
-            for part in getattr(item, "content", None) or []:
+    def show(self, output: list[Sdk]) -> list[Sdk]:
+        """Show items that came whole; gives them with their texts mended."""
+        output = [_mended(item) for item in output]
+        for item in output:
+            for part in (getattr(item, "content", None) or []) if item.type == "message" else []:
                 self._say(getattr(part, "text", None) or getattr(part, "refusal", None) or "")
+        return output
 
     def _said(self, event: Sdk) -> None:
         self._say(self._mender.feed(event.delta))

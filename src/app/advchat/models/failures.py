@@ -51,6 +51,8 @@ class Failure:
     """Seconds that the provider asks to wait."""
     no_tokens: bool = False
     """Whether it is certain that no model has worked, so that the request has cost nothing."""
+    unknown_model: str | None = None
+    """The model that the endpoint does not know, where that is the cause."""
     withdrawn: bool = False
     """Whether the answer must not be kept: the user's guardrail has refused it."""
 
@@ -110,6 +112,9 @@ def _of_status(error: openai.APIStatusError, *, host: str, model: str | None, ba
     if status in _TRANSIENT and code not in _QUOTA_CODES:
         line = f"{host} answered {status}: {message}. Retry, or try again later."
         return Failure("failed", one_line(line), retry="transient", wait=_wait(error), no_tokens=not charged)
+    if code == "model_not_found" or (status in (400, 404) and _names_model(message)):
+        line = f"{host} does not know the model “{model}”: {message}. Choose another with /model or --model."
+        return Failure("failed", one_line(line), no_tokens=True, unknown_model=model)
     line = _status_line(status, code, message, host=host, model=model, base_url=base_url)
     return Failure("failed", one_line(line), no_tokens=not charged)
 
@@ -142,8 +147,6 @@ def _status_line(
     }
     if code in _QUOTA_CODES:
         return named[402]
-    if code == "model_not_found" or (status in (400, 404) and _names_model(message)):
-        return f"{host} does not know the model “{model}”: {message}. Choose another with /model or --model."
     if code in _LONG_CODES or "context length" in message or "context window" in message:
         return (
             f"The conversation is too long for {model}: {message}. Fork at an earlier turn, or change models."

@@ -20,13 +20,16 @@ _TOUR_INFO = ModelInfo(TOUR, "tour · scripted guide", TOUR, None, free=True, ca
 
 
 def describe(name: str | None, config: Config, pricing: Pricing | None) -> ModelInfo:
-    """Tell of the model. Never imports the SDK, never asks the network; prices only once they are loaded."""
+    """Tell of the model; None is one whose name the SDK's import will tell.
+
+    Never imports the SDK, never asks the network; asks the prices only once they are loaded.
+    """
     if name == TOUR:
         return _TOUR_INFO
     if name in LOCAL_NAMES:
         return model_info()
     if name is None:
-        return ModelInfo("", "the agent's own model", None, None, free=False, can_use_tools=True)
+        return ModelInfo("", "default model", None, None, free=False, can_use_tools=True)
     endpoint, rest = config.resolve(name)
     address = read_address(endpoint.base_url)
     loaded = pricing if pricing is not None and pricing.loaded else None

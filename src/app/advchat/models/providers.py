@@ -11,6 +11,7 @@ import asyncio
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 import httpx2
 import openai
@@ -32,6 +33,8 @@ from advchat.models.tour import TourModel
 from advchat.pricing import Pricing
 
 _CONNECT_SECONDS = 20.0
+_LIST_SECONDS = 3.0
+_LISTED = 5
 _KEYLESS = "none"
 """Sent where no key is set: local servers ask for none, and the client insists on one."""
 
@@ -79,7 +82,8 @@ class Providers:
         state = self._states.setdefault((address.base_url, api), EndpointState(api))
         made = self._made(asked, EndpointModel(rest, client, state, Manner(keeps_nothing=address.is_openai)))
         provider = provider_of(address, self.pricing)
-        target = Target(rest, provider, address.host, address.base_url, by_default=by_default)
+        secret = check_key(endpoint.api_key)
+        target = Target(rest, provider, address.host, address.base_url, secret, by_default=by_default)
         return StreamingModel(made, target)
 
     def adopt(self, agent: Sdk) -> None:
@@ -89,6 +93,18 @@ class Providers:
                 name = getattr(found.model, "model", None)
                 target = Target(str(name) if name else type(found.model).__name__)
                 found.model = StreamingModel(found.model, target)
+
+    async def offered(self, name: str) -> str:
+        """Say which models the endpoint of an unknown one has; empty where it does not tell at once."""
+        try:
+            client = self._client_for(name)
+            async with asyncio.timeout(_LIST_SECONDS):
+                names = sorted({model.id async for model in client.models.list()})
+        except (openai.OpenAIError, SettingsError, TimeoutError, httpx2.HTTPError, ValueError):
+            return ""
+        near = get_close_matches(name, names, n=_LISTED, cutoff=0.5) or names[:_LISTED]
+        more = ", …" if len(names) > len(near) else ""
+        return f"It offers {', '.join(near)}{more}." if near else ""
 
     async def close(self) -> None:
         """Close every client."""

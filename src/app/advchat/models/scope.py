@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -56,10 +56,6 @@ class RunScope:
     """The model of agents that name none."""
     unsaved: list[dict[str, Any]] = field(default_factory=list)
     """Items that came and that the SDK has not stored yet, finished tools' outputs included."""
-    partial: str = ""
-    """Text of the answer that is coming, as far as it is in no item yet."""
-    said: str = ""
-    """Text that came and that the SDK has not stored yet, finished answers' included."""
     usage: list[Any] = field(default_factory=list)
     """The SDK's usage of each response so far."""
     cut_short: bool = False
@@ -72,18 +68,35 @@ class RunScope:
     """The exception that the newest failed request has raised, and what it means."""
     closed: bool = False
     """Set when the run's end has been told: whatever comes later is dropped."""
+    _partial: list[str] = field(default_factory=list)
+    _finished: list[str] = field(default_factory=list)
     _writes: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def partial(self) -> str:
+        """Text of the answer that is coming, as far as it is in no item yet."""
+        return "".join(self._partial)
+
+    @property
+    def said(self) -> str:
+        """Text that came and that the SDK has not stored yet, finished answers' included."""
+        return "".join([*self._finished, *self._partial])
 
     def say(self, text: str) -> None:
         """Show a piece of the answer."""
-        self.partial += text
-        self.said += text
+        self._partial.append(text)
         self.tell(TextDelta(self.run_id, text))
+
+    def finish(self, items: Iterable[Mapping[str, Any]]) -> None:
+        """Take a whole response's items in place of the text that came of it."""
+        self.unsaved += [dict(item) for item in items]
+        self._finished += self._partial
+        self._partial.clear()
 
     def stored(self) -> None:
         """Note that the SDK has stored everything that came so far."""
         self.unsaved.clear()
-        self.said = ""
+        self._finished.clear()
 
     def think(self, text: str) -> None:
         """Show a piece of the reasoning."""

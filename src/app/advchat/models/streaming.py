@@ -11,8 +11,8 @@ import asyncio
 import inspect
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import aclosing, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents import Model, ModelResponse, ModelSettings, ModelTracing
@@ -44,6 +44,8 @@ class Target:
     provider: str | None = None
     host: str = "The model"
     base_url: str = ""
+    secret: str | None = field(default=None, repr=False)
+    """The key: an endpoint may say it back in a refusal, and it must not reach the disk."""
     by_default: bool = False
     """Whether the agent names no model of its own, so that its settings are the SDK's for another one."""
 
@@ -155,8 +157,7 @@ class _Exchange:
             OBSERVED.reset(token)
         await self._record(attempt, "refused" if is_refusal(response) else "completed", response=response)
         if not self._nested:
-            self._scope.unsaved += [dict(item) for item in response.to_input_items()]
-            self._scope.partial = ""
+            self._scope.finish([dict(item) for item in response.to_input_items()])
         return response
 
     async def _consume(self, attempt: Attempt) -> ModelResponse:
@@ -182,7 +183,7 @@ class _Exchange:
         if streamed:
             return attempt.whole()
         response = await self._inner.get_response(**self._asked)
-        attempt.show(response)
+        response.output = attempt.show(response.output)
         return response
 
     async def _stream(self, attempt: Attempt) -> bool:
@@ -191,7 +192,7 @@ class _Exchange:
             stream: Any = self._inner.stream_response(**self._asked)
             if inspect.isawaitable(stream):
                 stream = await stream
-            async with aclosing(stream) as events:
+            async with aclosing(stream) if hasattr(stream, "aclose") else nullcontext(stream) as events:
                 async for event in events:
                     attempt.take(event)
                     if event.type == "response.incomplete":
@@ -203,7 +204,10 @@ class _Exchange:
 
     def _read(self, error: Exception) -> Failure:
         target = self._target
-        return failures.of_request(error, host=target.host, model=target.model, base_url=target.base_url)
+        failure = failures.of_request(error, host=target.host, model=target.model, base_url=target.base_url)
+        if target.secret is None or target.secret not in failure.line:
+            return failure
+        return replace(failure, line=failure.line.replace(target.secret, "…"))
 
     async def _record(
         self,
