@@ -98,6 +98,15 @@ async def test_a_parent_that_rewrites_its_turns_shares_less(scene: Scene) -> Non
     assert await scene.places() == [("main", None, None), ("child", "main", 2)]
 
 
+async def test_a_branch_popped_below_its_fork_point_parts_where_it_ends(scene: Scene) -> None:
+    await _talk(scene, 3)
+    await scene.fork(3, name="child")
+    await scene.pop("child", 2)
+    assert await scene.places() == [("main", None, None), ("child", "main", 2)]
+    await scene.pop("child", 2)
+    assert await scene.places() == [("main", None, None), ("child", "main", 1)]
+
+
 async def test_equal_and_backward_clocks_change_nothing(scene: Scene, tmp_path: Path) -> None:
     await _talk(scene, 2)
     for name in ("a", "b", "c"):

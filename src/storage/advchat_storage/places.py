@@ -47,11 +47,9 @@ class PlaceFinder:
     def _proved(self, branch_id: str, turns: range, fork_turn: int) -> Place | None:
         """Give the recorded place if the turn before it is inherited and the turn at it is not."""
         before = self._maker(branch_id, turns, fork_turn - 1)
-        if fork_turn - 1 in turns and before is None:
+        if before is None or self._maker(branch_id, turns, fork_turn) is not None:
             return None
-        if self._maker(branch_id, turns, fork_turn) is not None:
-            return None
-        return Place(before or MAIN, fork_turn if before is not None else 1)
+        return Place(before, fork_turn)
 
     def _searched(self, branch_id: str, turns: range) -> Place:
         parent, inherited, own = MAIN, turns.start - 1, turns.stop

@@ -16,9 +16,9 @@ from advchat_storage.ownership import Tables
 from advchat_storage.parsing import parse
 from advchat_storage.wording import folded, spoken
 
-BATCH = 250
+BATCH = 100
 """Messages taken in by one transaction: some tens of milliseconds, so that no other write waits long."""
-_BATCH_CHARACTERS = 100_000
+_BATCH_CHARACTERS = 60_000
 
 _MOST_GRAMS = 24
 """Trigrams of a long term that are asked for: more would not narrow it down."""
