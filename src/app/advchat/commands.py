@@ -225,6 +225,7 @@ COMMANDS: tuple[Command, ...] = (
         args="NAME",
         footer="Delete",
     ),
+    Command("branch.bin", "Open the bin", "List the deleted branches; Enter brings one back."),
     Command(
         "branch.undo", "Undo", "Take the last deletion or renaming back.", "branch", keys=("u",), footer="Undo"
     ),

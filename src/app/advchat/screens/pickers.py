@@ -35,14 +35,19 @@ class PaletteScreen(PickScreen):
         self._keys = keys
 
     def narrow(self, term: str) -> None:
-        """List the commands whose title begins with the term first, then those that hold its words."""
+        """List those whose title begins with the term, then those whose title has its words, then the rest."""
         found = [
             command
             for command in self._commands
             if matches(term, f"{command.title} {command.help} /{command.slash or ''}")
         ]
         folded = term.casefold().strip()
-        found.sort(key=lambda command: (not command.title.casefold().startswith(folded),))
+        found.sort(
+            key=lambda command: (
+                not command.title.casefold().startswith(folded),
+                not matches(term, command.title),
+            )
+        )
         self.rows.show([self._pick(command) for command in found])
 
     def _pick(self, command: Command) -> Pick:
