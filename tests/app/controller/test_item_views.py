@@ -78,8 +78,9 @@ def test_a_turn_keeps_its_prompt_apart_from_its_answer() -> None:
         error=None,
     )
 
-    view = turn_view(turn, UsageSum(requests=1), ("retry",))
+    view = turn_view(turn, UsageSum(requests=1))
 
     assert (view.turn, view.key, view.prompt, view.inherited, view.status) == (2, 7, "why?", True, "stopped")
     assert view.items == (ItemView("text", text="because"),)
-    assert view.actions == ("retry",)
+    assert view.actions == ("continue", "retry")
+    assert turn_view(replace(turn, items=turn.items[:1]), UsageSum()).actions == ("retry",)

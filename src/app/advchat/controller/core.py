@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 from advchat.actions import UserError
 from advchat.controller import tree_views
-from advchat.controller.item_views import turn_view
+from advchat.controller.item_views import turn_view, with_partial
 from advchat.controller.runs import Place, Price, Runs
 from advchat.controller.undo import UndoStack
 from advchat.controller.usage_views import usage_view
 from advchat.events import RunEvent
 from advchat.runner import Runner
 from advchat.state import ModelView, Offer, Snapshot, TurnRow, TurnView
-from advchat_storage import AdvancedSQLiteSession, Branch, Conversation, SearchHit, Store
+from advchat_storage import AdvancedSQLiteSession, Branch, Conversation, JournalEntry, SearchHit, Store
 from advchat_storage.models import TurnHeader
 
 log = logging.getLogger(__name__)
@@ -263,24 +263,24 @@ class Core:
             self.store.turns(*place, start, stop), self.store.turn_headers(*place, start, stop)
         )
         usages = {header.message_id: header.usage for header in headers}
+        lost = await self._lost(place) if any(turn.status == "interrupted" for turn in turns) else {}
         live = self.runs.live(place)
         views = []
         for turn in turns:
             if live is not None and live.key == turn.message_id:
                 views.append(live)
                 continue
-            view = turn_view(turn, usages[turn.message_id], self._offered(turn.status))
+            view = with_partial(turn_view(turn, usages[turn.message_id]), lost.get(turn.message_id))
             index = turn.siblings.index(place[1]) if place[1] in turn.siblings else 0
             views.append(replace(view, sibling_index=index))
         return views
 
-    @staticmethod
-    def _offered(status: str) -> tuple[str, ...]:
-        if status == "interrupted":
-            return ("continue", "retry", "discard")
-        if status == "stopped":
-            return ("continue", "retry")
-        return ("retry",) if status == "failed" else ()
+    async def _lost(self, place: Place) -> dict[int, JournalEntry]:
+        """Give what lost processes were answering on the branch, by the prompt's message row."""
+        entries = await self.store.interrupted(place[0])
+        return {
+            entry.message_id: entry for entry in entries if entry.branch_id == place[1] and entry.message_id
+        }
 
     async def turn_rows(self, start: int, stop: int) -> list[TurnRow]:
         """Give the lines of the turn list at positions [start, stop)."""

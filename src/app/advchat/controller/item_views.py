@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from advchat.state import ItemView, TurnView
-from advchat_storage.models import Item, Turn, UsageSum
+from advchat_storage.models import Item, JournalEntry, RunStatus, Turn, UsageSum
 
 _OUTPUT_SUFFIX = "_output"
 _HOSTED = {
@@ -52,9 +53,7 @@ def _part_text(part: object) -> str:
     return f"[{part.get('filename') or kind.removeprefix('input_')}]"
 
 
-def turn_view(
-    turn: Turn, usage: UsageSum, actions: tuple[str, ...] = (), detail: str | None = None
-) -> TurnView:
+def turn_view(turn: Turn, usage: UsageSum, detail: str | None = None) -> TurnView:
     """Draw up one stored turn; ``branch`` order and sibling place come from the turn itself."""
     prompt, rest = _split_prompt(turn.items)
     return TurnView(
@@ -70,8 +69,24 @@ def turn_view(
         siblings=turn.siblings,
         usage=usage,
         note=turn.note,
-        actions=actions,
+        actions=_offered(turn.status, answered=bool(rest)),
     )
+
+
+def with_partial(view: TurnView, lost: JournalEntry | None) -> TurnView:
+    """Add what a lost process had of the answer, and the offer to drop it."""
+    if lost is None or not (lost.partial or lost.reasoning):
+        return view
+    came = (ItemView("reasoning", text=lost.reasoning), ItemView("text", text=lost.partial))
+    items = (*view.items, *(item for item in came if item.text))
+    return replace(view, items=items, actions=(*_offered(view.status, answered=True), "discard"))
+
+
+def _offered(status: RunStatus, *, answered: bool) -> tuple[str, ...]:
+    """Tell what can be done in place about a turn that did not complete; without an answer none goes on."""
+    if status in ("interrupted", "stopped"):
+        return ("continue", "retry") if answered else ("retry",)
+    return ("retry",) if status == "failed" else ()
 
 
 def _split_prompt(items: tuple[Item, ...]) -> tuple[str, tuple[Item, ...]]:
