@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from advchat.controller.item_views import item_views, text_of, turn_view
 from advchat.state import ItemView
 from advchat_storage.models import Turn, UsageSum
