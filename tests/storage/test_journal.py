@@ -159,6 +159,17 @@ async def test_a_new_prompt_keeps_the_lost_answer_before_it(scene: Scene) -> Non
     assert await _status(scene) == ["interrupted", "running"]
 
 
+async def test_a_lost_run_of_a_turn_that_is_gone_is_not_offered(scene: Scene) -> None:
+    async with _other_process(scene) as child:
+        child.kill()
+        await child.wait()
+    await scene.pop("main")
+
+    assert await scene.store.interrupted() == []
+    assert await scene.store.resolve_interrupted("lost", "keep")
+    assert await _items(scene) == []
+
+
 async def test_a_lost_answer_never_lands_behind_newer_turns(scene: Scene) -> None:
     async with _other_process(scene) as child:
         child.kill()

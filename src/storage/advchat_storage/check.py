@@ -18,7 +18,7 @@ from advchat_storage import search_index
 from advchat_storage.backup import backup
 from advchat_storage.database import Database, settled
 from advchat_storage.errors import CorruptDatabaseError, ReadOnlyError
-from advchat_storage.journal_rows import entries, remove_entry
+from advchat_storage.journal_rows import entries, is_shown, remove_entry
 from advchat_storage.models import CheckReport
 from advchat_storage.opening import MEMORY
 from advchat_storage.ownership import Tables, owner_of
@@ -170,15 +170,8 @@ def _renumber(connection: sqlite3.Connection, _: Tables) -> None:
 
 def _lost_for_good(connection: sqlite3.Connection) -> list[str]:
     """Give the runs of lost processes whose turn is gone, so that nothing can be offered for them."""
-    return [
-        entry.run_id
-        for entry in entries(connection)
-        if not entry.alive
-        and connection.execute(
-            "SELECT 1 FROM message_structure WHERE message_id = ? LIMIT 1", (entry.message_id,)
-        ).fetchone()
-        is None
-    ]
+    left = (entry for entry in entries(connection) if not entry.alive)
+    return [entry.run_id for entry in left if not is_shown(connection, entry)]
 
 
 def _forget_lost(connection: sqlite3.Connection, _: Tables) -> None:

@@ -83,14 +83,28 @@ def entries(
 
 
 def lost_entries(connection: sqlite3.Connection, *, session_id: str | None = None) -> list[JournalEntry]:
-    """Give the entries whose process is gone."""
-    return [found for found in entries(connection, session_id=session_id) if not found.alive]
+    """Give the entries whose process is gone and whose turn its branch still shows."""
+    return [
+        found
+        for found in entries(connection, session_id=session_id)
+        if not found.alive and is_shown(connection, found)
+    ]
 
 
 def running_messages(connection: sqlite3.Connection, *, session_id: str) -> set[int]:
     """Give the first messages of the turns that a living process answers."""
     living = (found for found in entries(connection, session_id=session_id) if found.alive)
     return {found.message_id for found in living if found.message_id is not None}
+
+
+def is_shown(connection: sqlite3.Connection, found: JournalEntry) -> bool:
+    """Tell whether the run's branch still shows the turn it answers."""
+    row = connection.execute(
+        "SELECT 1 FROM message_structure WHERE session_id = ? AND branch_id = ? AND user_turn_number = ? "
+        "AND message_id = ?",
+        (found.conversation_id, found.branch_id, found.turn, found.message_id),
+    ).fetchone()
+    return row is not None
 
 
 def _as_entry(row: tuple[Any, ...]) -> JournalEntry:

@@ -56,7 +56,16 @@ def _host() -> str:
         space = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         space = ""
-    return f"{platform.node()}/{space}"
+    return f"{_machine()}/{space}"
+
+
+def _machine() -> str:
+    """Give what names this machine for good where the system has it; a host's name may change on the way."""
+    try:
+        name = Path("/etc/machine-id").read_text().strip()
+    except OSError:
+        name = ""
+    return name or platform.node()
 
 
 @functools.lru_cache(maxsize=4)

@@ -21,14 +21,21 @@ from advchat_storage.turn_states import set_turn_status
 
 
 def begin_run(
-    connection: sqlite3.Connection, *, scope: Scope, run_id: str, branch_id: str, prompt: str, item: Item | None
+    connection: sqlite3.Connection,
+    *,
+    scope: Scope,
+    path: str,
+    run_id: str,
+    branch_id: str,
+    prompt: str,
+    item: Item | None,
 ) -> tuple[int, int]:
     """Put a prompt on its branch and note that it is being answered; gives its turn and message row.
 
     ``item`` is the user message as the model will see it, ``prompt`` its words; None answers the branch's
-    newest turn again, whose prompt stands there. A partial answer that a lost
-    run left at the end of the branch is kept as an item first. Raises ``ValueError`` for an unknown branch,
-    and ``BranchBusyError`` while another process answers on it.
+    newest turn again, whose prompt stands there. A partial answer that a lost run left at the end of the branch
+    is kept as an item first. Raises ``ValueError`` for an unknown branch, and ``BranchBusyError``, which names
+    the file at ``path``, while another process answers on it.
     """
     session = scope.session_id
     require_branch(connection, session, branch_id)
@@ -37,7 +44,7 @@ def begin_run(
             _resolve(connection, scope, other, keep=True)
         elif other.pid != this_process().pid:
             raise BranchBusyError(
-                _path(connection),
+                path,
                 f"another advchat (process {other.pid}) is answering on branch '{branch_id}'",
                 "Wait for it, or fork",
             )
@@ -120,8 +127,3 @@ def _awaits_answer(connection: sqlite3.Connection, lost: JournalEntry) -> bool:
         return False
     first = first_message(connection, session_id=lost.conversation_id, branch_id=lost.branch_id, turn=lost.turn)
     return first == lost.message_id
-
-
-def _path(connection: sqlite3.Connection) -> str:
-    row = connection.execute("PRAGMA database_list").fetchone()
-    return str(row[2]) or ":memory:"

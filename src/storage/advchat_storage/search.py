@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from advchat_storage.clock import normal
-from advchat_storage.conversations import conversation_titles
+from advchat_storage.conversation_rows import conversation_titles
 from advchat_storage.models import SearchHit
 from advchat_storage.ownership import Tables
 from advchat_storage.parsing import parse

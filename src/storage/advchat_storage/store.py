@@ -193,6 +193,7 @@ class Store(LedgerStore):
         return await self._write(
             runs.begin_run,
             scope=await self._scope(conversation_id),
+            path=self.path,
             run_id=run_id,
             branch_id=storable(branch_id),
             prompt=prompt,

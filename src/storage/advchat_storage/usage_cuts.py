@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from advchat_storage.clock import local_day, normal
-from advchat_storage.conversations import conversation_titles
+from advchat_storage.conversation_rows import conversation_titles
 from advchat_storage.models import UsageCut
 from advchat_storage.ownership import Tables
 from advchat_storage.usage_sums import COLUMNS, Tally, UsageScope, as_sum
