@@ -317,6 +317,16 @@ async def test_case_50_a_socks_proxy_is_named(make_chat: MakeChat, monkeypatch: 
     assert result.detail is None
 
 
+async def test_case_50_this_machine_is_asked_without_a_proxy(
+    make_chat: MakeChat, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ALL_PROXY", "HTTP_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{_closed_port()}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    chat = await make_chat()
+    assert (await chat.ask("Hi")).outcome == "completed"
+
+
 async def test_case_50_nothing_listens(make_chat: MakeChat) -> None:
     port = _closed_port()
     chat = await make_chat(f"http://127.0.0.1:{port}/v1")

@@ -19,11 +19,12 @@ from agents.usage import Usage
 from advchat.agents_runner.history_view import HistoryView
 from advchat.agents_runner.hooks import ScopeHooks
 from advchat.agents_runner.nested import lead_inner_runs
+from advchat.agents_runner.tool_servers import ToolServers
 from advchat.models.failures import Failure, of_run, trace
 from advchat.models.faults import RequestError
 from advchat.models.mending import mend
 from advchat.models.names import LOCAL_NAMES
-from advchat.models.providers import Providers, RunProvider
+from advchat.models.providers import Providers, RunProvider, all_agents
 from advchat.models.scope import RunScope
 from advchat.models.sdk_types import Sdk
 from advchat.models.streaming import StreamingModel
@@ -48,6 +49,7 @@ class Engine:
         self._providers = Providers(settings.config, settings.local, settings.pricing)
         self._agent: Agent[Any] | None = None
         self._load_error: AgentLoadError | None = None
+        self._tool_servers = ToolServers(())
         agents.set_tracing_disabled(not settings.config.tracing)  # For runs that the user's code starts, too.
         lead_inner_runs(self._providers)
         logging.getLogger("openai.agents").addHandler(logging.NullHandler())  # Else it writes over the screen.
@@ -65,6 +67,7 @@ class Engine:
         except RequestError:
             if model is not None or self._agent is None:
                 raise  # Else the agent may bring a model of its own, which needs nothing of ours.
+        await self._tool_servers.connect()
 
     @property
     def default_model(self) -> str | None:
@@ -87,13 +90,16 @@ class Engine:
         return Run(request, scope, agent, config, self._providers)
 
     async def close(self) -> None:
-        """Close the clients."""
+        """Close the clients, end the agent's servers."""
+        await self._tool_servers.close()
         await self._providers.close()
 
     def _load(self, spec: str) -> None:
         try:
             self._agent = load_agent(spec)
             self._providers.adopt(self._agent)
+            found = all_agents(self._agent)
+            self._tool_servers = ToolServers([server for agent in found for server in agent.mcp_servers])
         except AgentLoadError as error:
             self._load_error = error
 

@@ -35,6 +35,12 @@ _TRIPWIRES = (
     agents.ToolInputGuardrailTripwireTriggered,
     agents.ToolOutputGuardrailTripwireTriggered,
 )
+_SDK_ERRORS = {
+    agents.MaxTurnsExceeded: "The agent called its tools without coming to an end. Continue lets it go on.",
+    agents.ModelBehaviorError: "The model's answer could not be used: {}",
+    agents.exceptions.ModelTimeoutError: "The agent's own time limit was reached: {}",
+    agents.ToolTimeoutError: "The agent's own time limit was reached: {}",
+}
 _LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 
 
@@ -85,10 +91,9 @@ def of_run(error: BaseException) -> Failure:
         return Failure(
             "refused", f"The agent's guardrail “{_guardrail_name(error)}” stopped the run.", withdrawn=True
         )
-    if isinstance(error, agents.MaxTurnsExceeded | agents.ModelBehaviorError):
-        endless = "The agent called its tools without coming to an end. Continue lets it go on."
-        unusable = one_line(f"The model's answer could not be used: {error}")
-        return Failure("failed", endless if isinstance(error, agents.MaxTurnsExceeded) else unusable)
+    for kind, words in _SDK_ERRORS.items():
+        if isinstance(error, kind):
+            return Failure("failed", one_line(words.format(error)))
     return _of_own_code(error)
 
 

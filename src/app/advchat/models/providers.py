@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -88,7 +89,7 @@ class Providers:
 
     def adopt(self, agent: Sdk) -> None:
         """Wrap the model objects that the user's agents bring along, in place, tools' agents included."""
-        for found in _agents(agent):
+        for found in all_agents(agent):
             if isinstance(found.model, Model) and not isinstance(found.model, StreamingModel):
                 name = getattr(found.model, "model", None)
                 target = Target(str(name) if name else type(found.model).__name__)
@@ -197,21 +198,26 @@ def _is_routed(name: str | None) -> bool:
 
 
 def _make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
-    """Make a client whose answers are observed and whose failures are ours to repeat."""
+    """Make a client whose answers are observed and whose failures are ours to repeat.
+
+    A plain server on this machine is never asked through a proxy, whatever the environment forgets to say.
+    """
+    parts = urlsplit(base_url)
+    here = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
     try:
         return openai.AsyncOpenAI(
             base_url=base_url,
             api_key=key or _KEYLESS,
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [observe]}),
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [observe]}, trust_env=not here),
             default_headers={"Accept-Encoding": "identity"},  # So that the observation can read along.
         )
     except (ImportError, ValueError) as error:
         raise SettingsError(proxy_fault(error) or f"No client for {base_url}: {error}") from error
 
 
-def _agents(agent: Sdk) -> Iterator[Agent[Sdk]]:
+def all_agents(agent: Sdk) -> Iterator[Agent[Sdk]]:
     """Give the agent and all that it can hand over to or use as tools, each once."""
     seen: set[int] = set()
     waiting = [agent]
