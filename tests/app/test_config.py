@@ -33,7 +33,7 @@ base_url = "https://llm.example/v1"
 api = "chat"
 api_key = " sk-file "
 idle_timeout = 30.5
-theme = "nord"
+theme = "light"
 tracing = true
 
 [keys]
@@ -66,7 +66,7 @@ def test_whole_file(tmp_path: Path) -> None:
         endpoint=Endpoint("", "https://llm.example/v1", "chat", "sk-file"),
         providers={"groq": groq},
         idle_timeout=30.5,
-        theme="nord",
+        theme="light",
         tracing=True,
         keys={"turn.fork": ("f",), "branch.next": ("alt+down", "ctrl+t", "f6")},
         prices={
@@ -155,15 +155,15 @@ def test_keys_stay_out_of_every_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b'\xef\xbb\xbfmodel = "a"\r\ntheme = "b"\r\n',
-        b'model = "a"\rtheme = "b"\r',
-        '\ufeffmodel = "a"\r\ntheme = "b"\r\n'.encode("utf-16-le"),
+        b'\xef\xbb\xbfmodel = "a"\r\ntheme = "dark"\r\n',
+        b'model = "a"\rtheme = "dark"\r',
+        '\ufeffmodel = "a"\r\ntheme = "dark"\r\n'.encode("utf-16-le"),
     ],
     ids=["bom-crlf", "cr", "utf-16"],
 )
 def test_case_85_marks_and_newlines_are_tolerated(tmp_path: Path, raw: bytes) -> None:
     config = load(tmp_path, raw)
-    assert (config.model, config.theme) == ("a", "b")
+    assert (config.model, config.theme) == ("a", "dark")
 
 
 @pytest.mark.parametrize(
@@ -173,11 +173,12 @@ def test_case_85_marks_and_newlines_are_tolerated(tmp_path: Path, raw: bytes) ->
         ('model = "a"\nmodel = "b"', 2, "not valid TOML"),
         ('model = "a"\ntheme = "b', 2, "not valid TOML"),
         ("model = 1", 1, 'model must be a text, such as "…", not 1'),
-        ("\n[theme]\nx = 1", 2, 'theme must be a text, such as "…", not a table'),
+        ("\n[theme]\nx = 1", 2, 'theme must be "dark" or "light", not a table'),
         ("x = '''\nmodel = 1\n'''\nidle_timeout = 0", 4, "idle_timeout must be a number of seconds above 0"),
         ("idle_timeout = true", 1, "not true"),
         ("idle_timeout = nan", 1, "not NaN"),
         ('idle_timeout = "soon"', 1, "not 'soon'"),
+        ('theme = "drak"', 1, 'theme must be "dark" or "light", not \'drak\''),
         ("tracing = 1", 1, "tracing must be true or false, not 1"),
         ('api = "chats"', 1, 'api must be "responses" or "chat", not \'chats\''),
         ("theme = 2026-11-29", 1, "not a date or time"),

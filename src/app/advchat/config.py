@@ -32,6 +32,7 @@ __all__ = [
 Api = Literal["responses", "chat"]
 
 _APIS: tuple[Api, ...] = ("responses", "chat")
+_THEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 _IDLE_TIMEOUT = 120.0
 _KEY_NAME = re.compile(r"(?:(?:ctrl|alt|shift|super|hyper|meta)\+)*[^\s+,]+")
 
@@ -79,7 +80,7 @@ class Config:
     providers: Mapping[str, Endpoint] = field(default_factory=dict)
     idle_timeout: float = _IDLE_TIMEOUT
     """Seconds without a single byte after which a request counts as lost."""
-    theme: str | None = None
+    theme: Literal["dark", "light"] | None = None
     tracing: bool = False
     """Whether the SDK may send traces of runs to its vendor."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -185,7 +186,7 @@ def _from_file(
         endpoint=_read_endpoint(section, "", environ),
         providers={name: _read_provider(table, name, environ) for name, table in section.sections("providers")},
         idle_timeout=float(timeout or _IDLE_TIMEOUT),
-        theme=section.text("theme"),
+        theme=section.choice("theme", _THEMES),
         tracing=section.flag("tracing") or False,
         keys=_read_keys(section.section("keys").flattened(), command_ids),
         prices={name.lower(): _read_price(table) for name, table in section.sections("prices")},
