@@ -48,6 +48,11 @@ class Seen:
         return history.last_user_text(self.body)
 
     @property
+    def fault(self) -> str | None:
+        """Why a provider would refuse the history; None when it would not."""
+        return history.fault(self.body)
+
+    @property
     def model(self) -> str:
         return str(self.body.get("model", ""))
 

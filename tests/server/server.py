@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from tests.server import history
 from tests.server.control import Controls
 from tests.server.delivery import Delivery
 from tests.server.http import ClientGoneError, Exchange, HttpRequest, read_request
@@ -200,7 +199,7 @@ class ModelServer:
         await exchange.whole(answer.status, answer.body, answer.content_type, answer.headers)
 
     def _choose(self, seen: Seen) -> Answer:
-        fault = history.fault(seen.body) if self.strict else None
+        fault = seen.fault if self.strict else None
         if fault is not None:
             return error(400, fault, param="input")
         for rule in self._rules:
