@@ -79,8 +79,8 @@ def test_a_streamed_answer_ends_as_the_stored_one(text: str, steps: list[int]) -
         turn += 1
         doc.take_items([ItemView("text", text[:place], running=True)])
         rows_of(doc)
-    if text.strip():
-        assert rows_of(doc) == static_rows(text)
+    doc.replace(TurnView(1, 1, "p", (ItemView("text", text),), "completed"))
+    assert rows_of(doc) == static_rows(text)
 
 
 @settings(deadline=None, max_examples=60)
@@ -90,6 +90,16 @@ def test_any_text_can_be_drawn_at_any_width(text: str, width: int) -> None:
     doc = TurnDoc(view, Settings(unfolded={"item1"}))
     for row in rows_of(doc, width):
         assert not [letter for letter in row if unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"}]
+
+
+@settings(deadline=None, max_examples=100)
+@given(texts.filter(lambda text: text.strip() and "[" not in text), st.integers(1, 12))
+def test_the_last_frame_of_a_stream_is_the_stored_answer(text: str, step: int) -> None:
+    doc = TurnDoc(TurnView(1, 1, "p", (), "running"), Settings(), live=True)
+    for place in range(step, len(text) + step, step):
+        doc.take_items([ItemView("text", text[:place], running=True)])
+        rows_of(doc)
+    assert rows_of(doc) == static_rows(text)
 
 
 def test_only_the_growing_block_is_rendered_again() -> None:

@@ -51,7 +51,7 @@ async def test_case_77_code_is_copied_as_written() -> None:
     host = Host([answered(1, f"Look:\n\n```py\n{code}\n```\n\nDone.")])
     async with host.run_test(size=(60, 30)) as pilot:
         assert await select(host, pilot, "def f", "# end") == code
-        await press_copy(host, pilot, "py  ")
+        await press_copy(host, pilot, "  py  ")
         assert [message.text for message in host.heard_of(Transcript.CopyRequested)] == [code]
 
 
@@ -161,3 +161,29 @@ async def test_the_answer_of_a_turn_is_its_source() -> None:
         await until(pilot, lambda: any("Two" in row for row in host.shown))
         assert host.transcript.turn_source(77) == "# One\n\nTwo **b**\n"
         assert host.transcript.turn_source(78) is None
+
+
+async def test_rows_and_turns_are_selected_by_key() -> None:
+    host = Host([answered(1, "One\n\nTwo\n\nThree", "First?"), answered(2, "Four", "Second?")])
+    async with host.run_test(size=(60, 30)) as pilot:
+        await until(pilot, lambda: "  Four" in host.shown)
+        host.transcript.scroll_to_turn(1)
+        await pilot.press("shift+down", "shift+down", "shift+down")
+        assert host.screen.get_selected_text() == "First?\n\nOne\n\nTwo"
+        await pilot.press("shift+up")
+        assert host.screen.get_selected_text() == "First?\n\nOne"
+        await pilot.press("ctrl+a")
+        assert host.screen.get_selected_text() == "First?\n\nOne\n\nTwo\n\nThree"
+
+
+async def test_an_error_can_be_copied() -> None:
+    host = Host([answered(1, "Half", status="failed", error="no route to host 10.0.0.1")])
+    async with host.run_test(size=(60, 30)) as pilot:
+        assert await select(host, pilot, "route", "10.0.0.1") == "route to host 10.0.0.1"
+
+
+async def test_a_link_that_names_another_place_says_where_it_leads() -> None:
+    host = Host([answered(1, "[https://good.example](https://evil.example/x) [docs](https://docs.example)")])
+    async with host.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: any("(https://evil.example/x)" in row for row in host.shown))
+        assert not any("(https://docs.example)" in row for row in host.shown)

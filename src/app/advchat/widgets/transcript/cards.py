@@ -185,7 +185,9 @@ def tool_rows(item: ItemView, fold: str, palette: Palette, width: int, *, unfold
     if unfolded:
         rows += _box("arguments", pretty(item.arguments), item.arguments, palette, width, language="json")
         if not item.running:
-            rows += _box("output", pretty(item.text), item.text, palette, width)
+            shown = pretty(item.text)
+            language = "json" if shown is not item.text else ""
+            rows += _box("output", shown, item.text, palette, width, language=language)
     return rows
 
 
@@ -248,8 +250,9 @@ def end_rows(view: TurnView, palette: Palette, width: int, *, unfolded: bool) ->
         sign, word = _ENDS[view.status]
         style = palette.error if view.status == "failed" else palette.warning
         first = [Run(f"{sign} {word}", style)]
-        runs = [*first, *(plain_runs(f": {view.error}", palette.text) if view.error else ())]
-        rows += flow([run._replace(start=-1, end=-1) for run in runs], width, rest=[Run("  ", Style())])
+        colon = Run(": ", palette.text)
+        runs = [*first, *((colon, *plain_runs(view.error, palette.text)) if view.error else ())]
+        rows += flow(runs, width, rest=[Run("  ", Style())])
     if view.detail:
         sign = "▾" if unfolded else "▸"
         rows.append(fold_row(f"{sign} details", "detail", palette, ()))

@@ -21,7 +21,7 @@ from advchat.widgets.transcript.rows import NOWHERE, Row, Run, Target, letters_b
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-_WINDOW = 6000
+_WINDOW = 2400
 """Letters lexed again at most while a block grows, as long as the text offers a place to start from."""
 _PLAIN_FROM = 4000
 """Lines longer than this are not lexed: no one reads their colours, and some lexers crawl on them."""

@@ -26,7 +26,7 @@ from advchat.widgets.transcript.rows import EMPTY_ROW, Row, Run
 from advchat.widgets.transcript.table import TableRows
 
 PROMPT_PART = 0
-"""Part of the turn's source that its prompt is; item ``n`` of the answer is part ``n + 1``."""
+"""Part of the turn's source that its prompt is; item ``n`` is part ``n + 1``, and the error is the last."""
 NO_PART = -1
 _FOLD_LINES = 24
 _FOLD_LETTERS = 6000
@@ -71,6 +71,8 @@ class Block:
         self.margin = margin
         """Empty rows above it."""
         self.extra = extra
+        self.references = 0
+        """How many link definitions were known when it was made, if that can make a difference."""
         self.open = False
         """Whether its source may still grow: its renderer is then kept."""
         self._make = make
@@ -81,9 +83,9 @@ class Block:
         """The width it was rendered at, and the rows it took; kept when the rows are dropped."""
 
     @property
-    def identity(self) -> tuple[str, str, object]:
+    def identity(self) -> tuple[str, str, object, int]:
         """What an equal block has the same of."""
-        return (self.kind, self.source, self.extra)
+        return (self.kind, self.source, self.extra, self.references)
 
     def height(self, width: int) -> int:
         """Return its rows without the margin, estimated unless it was rendered at that width."""
@@ -121,7 +123,11 @@ class Block:
     def _update(self, rows: list[Row], width: int) -> None:
         if self._renderer is None:
             return
-        changed = min(self._renderer.update(self.source), len(rows))
+        try:
+            changed = min(self._renderer.update(self.source), len(rows))
+        except Exception:  # a parser or lexer that gives up on somebody's text must not take the program along
+            self._renderer = PlainRows(Style(), width - MARGIN)
+            changed = self._renderer.update(self.source)
         lead = [Run(" " * MARGIN, Style())] if self.kind in _INDENTED else []
         rows[changed:] = [led_row(lead, row) for row in self._renderer.rows[changed:]]
         self._measured = (width, len(rows))
@@ -197,6 +203,7 @@ class _Text:
         if len(self._env.get("references", ())) > known:
             for block in self.blocks:
                 if "[" in block.source and block.kind != "code":
+                    block.references = len(self._env["references"])
                     block.drop(height=True)
 
     def _grown(self, piece: Piece, old: list[Block], index: int, text: str, live: bool) -> Block:
@@ -216,6 +223,8 @@ class _Text:
         margin = 1 if piece.spaced else 0
         block = Block(piece.kind, source, make, part=self._part, start=piece.start, margin=margin, extra=extra)
         block.open = open_
+        if "[" in source and piece.kind != "code":
+            block.references = len(self._env.get("references", ()))
         return block
 
     def _maker(self, piece: Piece) -> Make:
@@ -300,7 +309,14 @@ class TurnDoc:
         """Return the source text of a part."""
         if part == PROMPT_PART:
             return self.view.prompt
-        return self.view.items[part - 1].text if 0 < part <= len(self.view.items) else ""
+        if part == self.last_part:
+            return self.view.error or ""
+        return self.view.items[part - 1].text
+
+    @property
+    def last_part(self) -> int:
+        """The part that the turn's error is."""
+        return len(self.view.items) + 1
 
     def answer(self) -> str:
         """Return the answer's source: its texts, a blank line between them."""
@@ -358,11 +374,11 @@ class TurnDoc:
             return text.blocks
         extra = (item, unfolded)
         if item.kind == "reasoning":
-            make = lambda p, w: cards.reasoning_rows(item, fold, p, w - MARGIN, unfolded=unfolded)  # noqa: E731
+            make = lambda p, w: cards.reasoning_rows(item, fold, p, w - MARGIN, unfolded=unfolded)  # noqa: E731 - one shape for all
         elif item.kind == "tool":
-            make = lambda p, w: cards.tool_rows(item, fold, p, w - MARGIN, unfolded=unfolded)  # noqa: E731
+            make = lambda p, w: cards.tool_rows(item, fold, p, w - MARGIN, unfolded=unfolded)  # noqa: E731 - one shape for all
         else:
-            make = lambda p, w: cards.notice_rows(item.text, p, w - MARGIN)  # noqa: E731
+            make = lambda p, w: cards.notice_rows(item.text, p, w - MARGIN)  # noqa: E731 - one shape for all
         above = self.view.items[index - 1].kind if index else ""
         margin = 0 if above == item.kind == "tool" else 1
         return [_once(item.kind, make, part=part, margin=margin, extra=extra)]
@@ -377,7 +393,9 @@ class TurnDoc:
         extra = (view.status, view.error, view.detail, view.actions, unfolded)
         if view.status in ("running", "completed") and not view.detail and not view.actions:
             return []
-        return [_once("end", lambda p, w: cards.end_rows(view, p, w - MARGIN, unfolded=unfolded), extra=extra)]
+        part = len(view.items) + 1
+        make = lambda p, w: cards.end_rows(view, p, w - MARGIN, unfolded=unfolded)  # noqa: E731 - one shape for all
+        return [_once("end", make, part=part, extra=extra)]
 
 
 def _once(

@@ -6,6 +6,7 @@ source. Markup that is not Markdown (HTML, console markup) is text here. Knows n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+_LIKE_URL = re.compile(r"\s*(?:https?://|www\.)|\s*[\w-]+(?:\.[\w-]+)+/?\s*$")
 _REACH = 2048
 """How much markup may stand between two pieces of text before a find counts as a false one."""
 
@@ -99,7 +101,8 @@ class _Builder:
         self._aligner = aligner
         self._palette = palette
         self._styles = [style]
-        self._links: list[tuple[Target | None, str]] = []
+        self._links: list[tuple[Target | None, str, int]] = []
+        """Of each open link: its target, its URL, and how many runs came before it."""
 
     def add(self, token: Token) -> None:
         kind = token.type
@@ -158,15 +161,17 @@ class _Builder:
 
     def _open_link(self, url: str) -> None:
         link = safe_link(url)
-        self._links.append((Target("link", link) if link else None, url))
+        self._links.append((Target("link", link) if link else None, url, len(self.runs)))
         self._styles.append(self._styles[-1] + self._palette.link if link else self._styles[-1])
 
     def _close_link(self, *, hidden: bool) -> None:
-        target, url = self._links.pop()
+        target, url, first = self._links.pop()
         self._styles.pop()
         if hidden:
             self._aligner.skip_destination()
-        if target is None and hidden:
+        text = "".join(run.text for run in self.runs[first:])
+        if hidden and (target is None or (_LIKE_URL.match(text) and text.strip() != url)):
+            # A link that cannot be followed, or one whose text names another place, says where it leads.
             self.runs += outside(f" ({url})", self._palette.muted)
 
 

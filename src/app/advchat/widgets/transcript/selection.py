@@ -78,6 +78,31 @@ def _empty(line: Line, offset: int) -> Range:
     return Range(place, place)
 
 
+def row_range(line: Line) -> Range | None:
+    """Return what of the source a row shows."""
+    spans = mapped_spans(line.row)
+    if line.block is None or line.block.part < 0 or not spans:
+        return None
+    return Range(_place(line, spans[0].start), _place(line, spans[-1].end))
+
+
+def step_rows(selected: Range | None, rows: Sequence[Range], step: int, position: int) -> Range | None:
+    """Return the selection with a row more or less at its end, or None where the view shows no such row.
+
+    A selection begins at the first row of the turn at ``position``.
+    """
+    if selected is None:
+        return next((row for row in rows if row.start.position >= position), None)
+    if step > 0:
+        below = next((row for row in rows if row.stop > selected.stop), None)
+        return None if below is None else join(selected, below)
+    inner = [row for row in rows if selected.start < row.stop < selected.stop]
+    if inner:
+        return Range(selected.start, inner[-1].stop)
+    above = [row for row in rows if row.start < selected.start]
+    return join(selected, above[-1]) if above else None
+
+
 def cells_of(line: Line, selected: Range) -> list[tuple[int, int]]:
     """Return the cells of a line that are selected, as ranges."""
     block = line.block
@@ -111,9 +136,9 @@ def source_of(
         if doc is None:
             continue
         first_part = start.part if position == start.position else 0
-        last_part = stop.part if position == stop.position else len(doc.view.items)
+        last_part = stop.part if position == stop.position else doc.last_part
         for part in range(first_part, last_part + 1):
-            text = doc.source(part)
+            text = doc.source(part) if part <= doc.last_part else ""
             low, high = 0, len(text)
             if (position, part) == (start.position, start.part):
                 low = _with_opening(doc, selected, rows_of)

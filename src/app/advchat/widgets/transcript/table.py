@@ -95,9 +95,9 @@ class TableRows:
             todo = fresh
             base = len(self._lines)
         del self.rows[self._kept_rows :]
+        self._lines += fresh
         for index, line in enumerate(todo, base):
             self._add(index, line)
-        self._lines += fresh
         self._kept_rows = len(self.rows)
         for index, line in enumerate(growing, len(self._lines)):
             self._add(index, line)

@@ -29,7 +29,7 @@ from advchat.widgets.transcript.rows import Run, Target
 from advchat.widgets.transcript.streaming import LiveRun
 from advchat.widgets.transcript.targets import code_of
 
-_FRAME = 0.06
+_FRAME = 0.08
 """Seconds between two frames of a stream, at least."""
 _SLOWEST_FRAME = 0.5
 _ASK_AGAIN = 3.0
@@ -184,6 +184,12 @@ class Transcript(PointerView):
         self._refresh_rules(range(start - 1, start + len(turns) + 1))
         self.sync()
 
+    def reread(self) -> None:
+        """Ask again for turns as they come into view, because those loaded may have become untrue."""
+        self._stale = set(range(self.viewport.count))
+        self._asked.clear()
+        self.synced()
+
     def _refresh_rules(self, positions: range | None = None) -> None:
         """Put the line between inherited and own turns where it belongs."""
         viewport = self.viewport
@@ -232,20 +238,23 @@ class Transcript(PointerView):
 
     # The live turn
 
-    def begin_run(self, view: TurnView) -> None:
-        """Show a turn that is being answered; ``view`` holds what has come already."""
+    def begin_run(self, view: TurnView, *, follow: bool = True) -> None:
+        """Show a turn that is being answered; ``view`` holds what has come already.
+
+        A turn that was not shown as live before brings the view to the end, unless ``follow`` is false.
+        """
         viewport = self.viewport
         if not viewport.count:
             viewport.first_turn = min(1, view.turn)
         position = max(0, view.turn - viewport.first_turn)
         fresh = position >= viewport.count or (self._live is None and position == viewport.count - 1)
-        if fresh:
+        if fresh and follow:
             viewport.follow = True
         if position >= viewport.count:
             viewport.set_count(position + 1)
         self._live = LiveRun(view)
         viewport.put(position, view, self.settings_of(view.key, position), live=True)
-        if fresh:
+        if viewport.follow:
             self._move_cursor(position)
         self._refresh_rules()
         self.sync()

@@ -77,10 +77,13 @@ TranscriptView {
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self.viewport = Viewport(plain_palette())
-        self._edge = 0
-        """Rows of the conversation when the user last scrolled: reaching them again means following again."""
+        self._below = 0
+        """Rows below the view when the user last scrolled: going down by as many means following again, even
+        if a stream has added more meanwhile."""
         self._idle_timer: Timer | None = None
         self._palette_due = False
+        self._base = Style()
+        """The widget's own colours, which every row is laid over."""
         self._shown: list[Line] = []
         """What was painted last."""
 
@@ -105,8 +108,9 @@ TranscriptView {
 
     def _update_palette(self) -> None:
         self._palette_due = False
-        palette = make_palette(self._resolve)
-        if palette != self.palette:
+        palette, base = make_palette(self._resolve), self.rich_style
+        if palette != self.palette or base != self._base:
+            self._base = base
             self.viewport.repaint(palette)
             self.sync(repaint=True)
 
@@ -190,8 +194,8 @@ TranscriptView {
             # Textual holds the position to a new size; ``on_resize`` comes next and knows better.
             return
         self.viewport.jump(round(new_value))
-        self._edge = self.viewport.total
         self.sync()
+        self.note_place()
 
     # Scrolling
 
@@ -200,10 +204,13 @@ TranscriptView {
         viewport = self.viewport
         viewport.follow = False
         viewport.scroll(rows)
-        if rows > 0 and viewport.top + viewport.height >= min(self._edge, viewport.total):
-            viewport.follow = True
-        self._edge = viewport.total
+        viewport.follow = rows > 0 and (rows >= self._below or viewport.at_end())
         self.sync()
+        self.note_place()
+
+    def note_place(self) -> None:
+        """Remember how far below the view the end is, as the user sees it now."""
+        self._below = max(0, self.viewport.total - self.viewport.top - self.viewport.height)
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self.move(-max(1, round(self.app.scroll_sensitivity_y)))
@@ -232,8 +239,8 @@ TranscriptView {
     def action_scroll_home(self) -> None:
         """Go to the first turn."""
         self.viewport.jump_to(0)
-        self._edge = self.viewport.total
         self.sync()
+        self.note_place()
 
     def action_scroll_end(self) -> None:
         """Go to the end and follow it."""
@@ -265,7 +272,7 @@ TranscriptView {
 
     def render_line(self, y: int) -> Strip:
         """Return one row of the screen."""
-        base = self.rich_style
+        base = self._base
         width = self.size.width
         lines = self.viewport.lines
         if y >= len(lines):

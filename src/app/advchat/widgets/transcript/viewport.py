@@ -129,7 +129,8 @@ class Viewport:
 
     def repaint(self, palette: Palette) -> None:
         """Use other styles from now on."""
-        self.palette = palette
+        if palette != self.palette:
+            self.palette = palette
 
     def _rebuild(self, count: int) -> None:
         self.offsets = Offsets([self._guess(position) for position in range(count)])
