@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from advchat_storage import ledger
+from advchat_storage.calibration import Calibration, calibration
 from advchat_storage.models import BranchUsage, RequestRecord, UsageCut, UsageSum
 from advchat_storage.store_base import StoreBase
 from advchat_storage.usage_cuts import CutName, turn_usages, usage_by
-from advchat_storage.usage_sums import UsageScope, branch_usage, context_tokens, usage
+from advchat_storage.usage_sums import UsageScope, branch_usage, usage
 from advchat_storage.wording import storable
 
 
@@ -85,10 +86,13 @@ class LedgerStore(StoreBase):
             branch_usage, session_id=storable(conversation_id), branch_id=storable(branch_id)
         )
 
-    async def context_tokens(self, conversation_id: str, branch_id: str) -> int | None:
-        """Give how many tokens the branch's newest request of known usage held; None where none is known."""
+    async def calibration(self, conversation_id: str, branch_id: str) -> Calibration | None:
+        """Give the branch's newest request of known usage with what it covered; None where none is known."""
         return await self._read(
-            context_tokens, session_id=storable(conversation_id), branch_id=storable(branch_id)
+            calibration,
+            session_id=storable(conversation_id),
+            branch_id=storable(branch_id),
+            tables=await self._tables(),
         )
 
     async def turn_usages(self, conversation_id: str, branch_id: str) -> list[UsageCut]:

@@ -148,24 +148,6 @@ def usage(connection: sqlite3.Connection, *, scope: UsageScope) -> UsageSum:
     return as_sum(row)
 
 
-def context_tokens(connection: sqlite3.Connection, *, session_id: str, branch_id: str) -> int | None:
-    """Give input and output of the newest request, of known usage, that a turn of the branch has made."""
-    row = connection.execute(
-        """SELECT r.input_tokens + r.output_tokens FROM advchat_requests AS r
-        WHERE r.session_id = :session AND r.input_tokens IS NOT NULL AND r.output_tokens IS NOT NULL
-            AND r.message_id IN (SELECT message_id FROM message_structure
-                WHERE session_id = :session AND branch_id = :branch AND message_type = 'user'
-                ORDER BY sequence_number DESC LIMIT :turns)
-        ORDER BY r.turn DESC, r.id DESC LIMIT 1""",
-        {"session": session_id, "branch": branch_id, "turns": _CONTEXT_TURNS},
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
-_CONTEXT_TURNS = 50
-"""Turns back in which a request of known usage still tells of the context."""
-
-
 def branch_usage(connection: sqlite3.Connection, *, session_id: str, branch_id: str) -> BranchUsage:
     """Tell a branch's own spend on the turns it shows from what the turns it inherited have cost, once."""
     place = {"session": session_id, "branch": branch_id}

@@ -50,6 +50,7 @@ class Core:
     def __init__(self, store: Store, runner: Runner, price: Price, start_at: StartAt | None = None) -> None:
         self.store = store
         self.runner = runner
+        self._price = price
         self.runs = Runs(store, runner, price, self._emit, self._run_changed)
         self._start_at = start_at or StartAt()
         self._on_snapshot: list[OnSnapshot] = []

@@ -15,8 +15,18 @@ from decimal import Decimal, InvalidOperation
 from advchat.actions import UserError
 from advchat.controller.branching import Branching
 from advchat.controller.comparing import align, common_prefix
+from advchat.controller.estimating import estimate
 from advchat.controller.item_views import turn_view
-from advchat.state import Budget, ComparedSide, Comparison, Fan, FanMember, Snapshot, TurnView
+from advchat.state import (
+    Budget,
+    ComparedSide,
+    Comparison,
+    Fan,
+    FanMember,
+    SendEstimate,
+    Snapshot,
+    TurnView,
+)
 from advchat_storage.models import UsageSum
 
 MAX_FAN = 8
@@ -183,6 +193,30 @@ class Exploring(Branching):
         async with self.store.session(conversation) as session:
             await session.drop_last_turns(target, count)
         await self._refresh("turns")
+
+    # Before sending
+
+    async def estimate(self, text: str) -> SendEstimate | None:
+        """Tell about what sending ``text`` on the branch shown would take; None where nothing is known."""
+        if not self._stored or not text.strip():
+            return None
+        place = self.place
+        known = await self.store.calibration(*place)
+        if known is None:
+            return None
+        info = self.runner.model_info(self._model)
+        recent = await self.store.requests(conversation_id=place[0], limit=20)
+        outputs = [request.output_tokens for request in recent if request.output_tokens is not None]
+        return await asyncio.to_thread(
+            estimate,
+            text,
+            known,
+            outputs,
+            price=self._price,
+            model=info.name or known.model,
+            provider=info.provider or known.provider,
+            window=info.context_window,
+        )
 
     # Budget
 

@@ -30,12 +30,12 @@ async def usage_view(
         store.usage(since=utc(midnight)),
         store.usage(since=utc(month)),
     )
-    branch, turns, models, tools, newest = await asyncio.gather(
+    branch, turns, models, tools, known = await asyncio.gather(
         store.branch_usage(conversation_id, branch_id),
         store.turn_usages(conversation_id, branch_id),
         store.usage_by("model", conversation_id=conversation_id),
         store.usage_by("tool", conversation_id=conversation_id),
-        store.context_tokens(conversation_id, branch_id),
+        store.calibration(conversation_id, branch_id),
     )
     last = turns[-1] if turns else None
     return UsageView(
@@ -50,7 +50,7 @@ async def usage_view(
         bars=tuple(_bar(cut) for cut in turns),
         models=_shares(models, "model"),
         tools=_shares(tools, "tool"),
-        context_tokens=newest,
+        context_tokens=None if known is None else known.input_tokens + known.output_tokens,
         context_window=context_window,
         local=local,
     )
