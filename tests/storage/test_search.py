@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,27 @@ async def test_a_letter_written_in_two_ways_is_found_either_way(talk: Scene, ter
 @pytest.mark.parametrize("term", ["e__c", "snake%case", "nothing", "c NEAR", "京東", "", "  ", "\n"])
 async def test_what_is_not_there_is_not_found(talk: Scene, term: str) -> None:
     assert await _found(talk, term) == []
+
+
+@pytest.mark.parametrize("term", ["cd", "CD t", "b\0c", "the end"])
+async def test_case_10_text_behind_a_nul_is_found_and_shown(scene: Scene, term: str) -> None:
+    await _say(scene, "ab\0cd to the end")
+    for _ in range(2):
+        (hit,) = await scene.store.search(term)
+        assert hit.excerpt == "ab\ufffdcd to the end"
+        await scene.index()
+    (turn,) = await scene.store.turns(CONVERSATION, "main", 0, 1)
+    assert turn.items == (user("ab\0cd to the end"),)
+
+
+async def test_case_08_text_with_a_lone_surrogate_is_found(scene: Scene) -> None:
+    await scene.ask("half \ud83d of a face", "and \ud800 more")
+    await scene.index()
+
+    assert [hit.excerpt for hit in await scene.store.search("\ud800")] == [
+        "and \ufffd more",
+        "half \ufffd of a face",
+    ]
 
 
 async def test_a_hit_says_where_it_is(scene: Scene) -> None:
@@ -272,10 +295,36 @@ async def test_a_large_conversation_is_asked_of_the_index_and_a_small_one_is_rea
 
 async def test_many_waiting_messages_are_taken_in_first(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("advchat_storage.search.MANY", 3)
-    await _say(scene, "one needle", "two", "three", "four")
+    monkeypatch.setattr("advchat_storage.search_index.BATCH", 2)
+    await _say(scene, "one needle", "two", "three", "four", "five")
 
     assert await _found(scene, "needle") == ["needle"]
     assert not await scene.store._read(search_index.pending, tables=Tables())
+
+
+async def test_a_search_that_is_taken_back_leaves_the_next_one_alone(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advchat_storage.search.MANY", 3)
+    monkeypatch.setattr("advchat_storage.search_index.BATCH", 1)
+    await _say(scene, *(f"needle {number}" for number in range(30)))
+    for _ in range(5):
+        search = asyncio.ensure_future(scene.store.search("needle"))
+        await asyncio.wait([search], timeout=0)
+        search.cancel()
+        await asyncio.wait([search])
+
+    assert len(await scene.store.search("needle")) == 30
+
+
+async def test_a_locked_file_is_searched_all_the_same(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("advchat_storage.search.MANY", 3)
+    monkeypatch.setattr("advchat_storage.store._INDEXING_SECONDS", 0.01)
+    await _say(scene, "one needle", "two", "three", "four")
+    with closing(sqlite3.connect(scene.store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert await _found(scene, "needle") == ["needle"]
+        other.execute("ROLLBACK")
 
 
 _letters = st.text(

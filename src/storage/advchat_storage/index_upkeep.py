@@ -6,6 +6,7 @@ index lacks. Knows neither the index's tables nor any event loop.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import threading
@@ -24,7 +25,7 @@ class IndexUpkeep:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._lock = threading.Lock()
-        self._under_way = False
+        self._under_way: Future[None] | None = None
         self._stopped = False
         self._sweeping = False
 
@@ -32,10 +33,23 @@ class IndexUpkeep:
         """Take in what is waiting, in the background, and with ``sweeping`` take out what is gone."""
         with self._lock:
             self._sweeping = self._sweeping or sweeping
-            if self._under_way or self._stopped:
+            if self._under_way is not None or self._stopped:
                 return
-            self._under_way = True
+            self._under_way = Future()
+            # A running future cannot be cancelled by one of those who wait for it.
+            self._under_way.set_running_or_notify_cancel()
         self._queue_step()
+
+    async def caught_up(self, seconds: float) -> None:
+        """Wait until nothing is waiting, for so long at most."""
+        under_way = self._under_way
+        if under_way is None:
+            return
+        waiting = asyncio.wrap_future(under_way)
+        try:
+            await asyncio.wait([waiting], timeout=seconds)
+        finally:
+            waiting.cancel()
 
     def stop(self) -> None:
         """Queue no further batch; the one under way is finished."""
@@ -61,7 +75,9 @@ class IndexUpkeep:
 
     def _rest(self) -> None:
         with self._lock:
-            self._under_way = False
+            under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.set_result(None)
 
     def _step(self, connection: sqlite3.Connection) -> bool:
         """Do one batch; gives whether there is more to do."""

@@ -6,8 +6,6 @@ SQL, no model, no screen.
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,7 +13,6 @@ from typing import Any, Final, Literal
 from advchat_storage import conversations, drafts, journal_rows, runs, turn_states, turn_windows
 from advchat_storage.backup import backup
 from advchat_storage.check import check
-from advchat_storage.errors import StorageError
 from advchat_storage.models import (
     CheckReport,
     Conversation,
@@ -27,9 +24,7 @@ from advchat_storage.models import (
     Turn,
     TurnHeader,
 )
-from advchat_storage.ownership import Tables
 from advchat_storage.search import needs_index, search
-from advchat_storage.search_index import take_in
 from advchat_storage.store_ledger import LedgerStore
 from advchat_storage.wording import storable
 
@@ -254,8 +249,9 @@ class Store(LedgerStore):
     ) -> list[SearchHit]:
         """Give the newest messages that hold ``term``, literally, in any case and script, each once."""
         tables = await self._tables()
-        await self._index_for_a_while(tables)
         self._upkeep.start()
+        if await self._read(needs_index, tables=tables):
+            await self._upkeep.caught_up(_INDEXING_SECONDS)
         return await self._read(
             search,
             tables=tables,
@@ -264,13 +260,6 @@ class Store(LedgerStore):
             branch_id=None if branch_id is None else storable(branch_id),
             limit=limit,
         )
-
-    async def _index_for_a_while(self, tables: Tables) -> None:
-        """Take in many waiting messages first; what the index lacks after that is read one by one."""
-        deadline = time.monotonic() + _INDEXING_SECONDS
-        with contextlib.suppress(StorageError):
-            while time.monotonic() < deadline and await self._read(needs_index, tables=tables):
-                await self._write(take_in, tables=tables)
 
     async def check(self, *, repair: bool = False) -> CheckReport:
         """Look for damage, and mend what can be mended safely, after a backup beside the file."""
