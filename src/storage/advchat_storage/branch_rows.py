@@ -14,12 +14,17 @@ NEVER = 1 << 62
 """The place in the order of creation of a branch that nobody has reserved."""
 
 
-def touch(connection: sqlite3.Connection, session_id: str, branch_id: str, moment: str) -> None:
-    """Mark a branch and its conversation as used, making their rows where they are missing."""
+def touch(
+    connection: sqlite3.Connection, session_id: str, branch_id: str, moment: str, last_message: int
+) -> None:
+    """Mark a branch and its conversation as used, making their rows where they are missing.
+
+    ``last_message`` is the newest message row: up to it, every message is on a branch.
+    """
     connection.execute(
-        "INSERT INTO advchat_conversations (session_id, created_at, updated_at) VALUES (?, ?, ?) "
-        "ON CONFLICT (session_id) DO UPDATE SET updated_at = excluded.updated_at",
-        (session_id, moment, moment),
+        "INSERT INTO advchat_conversations (session_id, created_at, updated_at, adopted) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (session_id) DO UPDATE SET updated_at = excluded.updated_at, adopted = excluded.adopted",
+        (session_id, moment, moment, last_message),
     )
     updated = connection.execute(
         "UPDATE advchat_branches SET last_used_at = ?, gone = 0 WHERE session_id = ? AND branch_id = ?",

@@ -22,13 +22,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 
-from advchat_storage.opening import MEMORY, open_reader, open_writer
+from advchat_storage.errors import StorageError
+from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer
 from advchat_storage.workers import Job, Worker
 
 T = TypeVar("T")
 Prepare = Callable[[sqlite3.Connection, bool], bool]
 """Makes a file ready: ``prepare(connection, may_write)`` tells whether it is; without ``may_write`` it
-only looks."""
+only looks. Raises what refuses the file."""
 
 READERS = 2
 CLOSING_SECONDS = 1.0
@@ -47,7 +48,7 @@ class Database:
 
     @classmethod
     def claimed(cls, path: str | Path) -> object | None:
-        """Give what another hold of this process is making of the file; None when nothing is known."""
+        """Give what a hold of this process has said of the file with ``claim``; None when nothing is known."""
         with _pools_lock:
             pool = _pools.get(_resolved(str(path)))
             return None if pool is None or pool.replaced() else pool.claim
@@ -74,10 +75,19 @@ class Database:
             self._pool.uses += 1
             return Database(self._pool, self._prepare)
 
-    def begin(self, claim: object) -> Future[None]:
-        """Make the file ready before anybody asks; until it is, ``claimed`` tells ``claim``."""
+    def claim(self, claim: object) -> None:
+        """Say what the file is, or is being made, for whoever asks ``claimed``."""
         self._pool.claim = claim
-        return self._pool.writer.submit(self._make_ready)
+
+    def begin(self) -> Future[None]:
+        """Make the file ready before anybody asks."""
+        begun = self._pool.writer.submit(self._make_ready)
+        begun.add_done_callback(self._end_failed_claim)
+        return begun
+
+    def _end_failed_claim(self, begun: Future[None]) -> None:
+        if begun.exception() is not None:
+            self._pool.claim = None
 
     @property
     def released(self) -> bool:
@@ -164,15 +174,23 @@ class Database:
 
     def _make_ready(self, connection: sqlite3.Connection) -> None:
         if not self._ready:
+            self._prepare(connection, False)  # A file that is refused is left as it is.
+            self._pool.settle(connection)
             self._prepare(connection, True)
             self._ready = True
 
     def _make_ready_from(self, connection: sqlite3.Connection) -> None:
         if self._pool.alone:
             self._make_ready(connection)
-        elif not self._ready and not self._prepare(connection, False):
+        elif not self._ready and not self._is_ready(connection):
             self._pool.writer.submit(self._make_ready).result()
         self._ready = True
+
+    def _is_ready(self, connection: sqlite3.Connection) -> bool:
+        try:
+            return self._prepare(connection, False)
+        except StorageError:
+            return False  # The writer may be about to make what is missing.
 
 
 class _Pool:
@@ -184,7 +202,8 @@ class _Pool:
         self.alone = path == MEMORY
         self.claim: object | None = None
         self.identity: tuple[int, int] | None = None
-        self._opened: Future[None] | None = None
+        self._is_open = threading.Event()
+        self._has_journal = False
         self._start_workers()
         _living.add(self)
 
@@ -221,27 +240,29 @@ class _Pool:
         """Tell whether the path now names another file than the one that is open here."""
         return self.identity is not None and self.identity != _identity(self.path)
 
+    def settle(self, connection: sqlite3.Connection) -> None:
+        """Give the file the journal that suits it, once it is known to be ours."""
+        if not self.alone and not self._has_journal:
+            choose_journal(connection)
+            self._has_journal = True
+
     def start_anew(self) -> None:
         """Forget connections and threads that belong to the parent process."""
-        self._opened = None
+        self._is_open.clear()
         self._start_workers()
 
     def _open_writer(self) -> sqlite3.Connection:
         connection = open_writer(self.path)
         self.identity = None if self.alone else _identity(self.path)
+        self._has_journal = False
+        self._is_open.set()
         return connection
 
     def _open_reader(self) -> sqlite3.Connection:
         # The writer creates the file and chooses its journal, so that a reader never meets half of it.
-        self._writer_opened().result()
+        if not self._is_open.is_set():
+            self.writer.submit(lambda connection: None).result()
         return open_reader(self.path)
-
-    def _writer_opened(self) -> Future[None]:
-        with _pools_lock:
-            known = self._opened
-            if known is None or (known.done() and known.exception() is not None):
-                known = self._opened = self.writer.submit(lambda connection: None)
-            return known
 
 
 _pools: dict[str, _Pool] = {}

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from advchat_storage import clock
+from advchat_storage.adopt import adopt
 from advchat_storage.branch_rows import keep_emptied, touch
 from advchat_storage.items import Json, classify, encode, opens_turn
 from advchat_storage.parsing import INVALID, parse
@@ -33,13 +34,12 @@ def rows_of(items: Sequence[Json]) -> list[Row]:
 def append(connection: sqlite3.Connection, scope: Scope, branch: str, rows: Sequence[Row]) -> tuple[int, int]:
     """Add items at the end of a branch; gives the last one's turn and message row."""
     session, tables = scope.session_id, scope.tables
-    moment = clock.now()
+    adopt(connection, scope)
     connection.execute(
         f"INSERT INTO {tables.sessions} (session_id) VALUES (?) "
         "ON CONFLICT (session_id) DO UPDATE SET updated_at = CURRENT_TIMESTAMP",
         (session,),
     )
-    touch(connection, session, branch, moment)
     sequence, turn = _ends(connection, session, branch)
     structure = []
     message = 0
@@ -49,6 +49,7 @@ def append(connection: sqlite3.Connection, scope: Scope, branch: str, rows: Sequ
         sequence += 1
         turn += opens_turn(row.message_type)
         structure.append((session, message, branch, row.message_type, sequence, turn, turn, row.tool_name))
+    touch(connection, session, branch, clock.now(), message)
     connection.executemany(_INSERT_STRUCTURE, structure)
     return turn, message
 

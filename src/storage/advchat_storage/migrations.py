@@ -51,24 +51,19 @@ def prepare(
     tables: Tables,
     path: str,
     create_tables: bool = True,
-    early: bool = False,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> bool:
     """Make the file ready for ``tables``; without ``may_write`` only tell whether it is.
 
     Raises ``ForeignSchemaError`` (a ``ValueError``) when the file belongs to another pair of base tables, or
-    to none while ``create_tables`` is off, and ``NewerSchemaError``. Without ``may_write`` the first is
-    raised only if ``early``, since the writer may be about to make the tables. Safe to interrupt at any
-    moment.
+    to none while ``create_tables`` is off, and ``NewerSchemaError``. Safe to interrupt at any moment.
     """
     version = applied_version(connection)
     if version > migrations[-1].version:
         raise NewerSchemaError(path, "a newer advchat has written this file", "Update advchat to open it")
     problem = owner_problem(connection, tables, path=path, create_tables=create_tables)
     if problem is not None:
-        if may_write or early:
-            raise problem
-        return False
+        raise problem
     if version == migrations[-1].version and _has_sdk_tables(connection, tables):
         return True
     if not may_write:
@@ -105,9 +100,7 @@ def look_ahead(path: str, *, tables: Tables, create_tables: bool) -> bool:
         return False
     ready = _glance(
         file,
-        lambda connection: prepare(
-            connection, False, tables=tables, path=path, create_tables=create_tables, early=True
-        ),
+        lambda connection: prepare(connection, False, tables=tables, path=path, create_tables=create_tables),
     )
     return ready is True
 

@@ -21,7 +21,13 @@ BUSY_SECONDS = 60.0
 what waits may be an answer that was paid for."""
 RETRY_SECONDS = 0.02
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_NO_WAL = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM)
+_NO_WAL = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_PERM,
+)
 
 
 def open_writer(path: str) -> sqlite3.Connection:
@@ -29,7 +35,7 @@ def open_writer(path: str) -> sqlite3.Connection:
     if path == MEMORY:
         return _connect(path)
     _create(path)
-    return _open(path, _choose_journal)
+    return _open(path, _as_it_is)
 
 
 def open_reader(path: str) -> sqlite3.Connection:
@@ -65,6 +71,10 @@ def _connect(
     return connection
 
 
+def _as_it_is(connection: sqlite3.Connection) -> None:
+    """Change nothing: whose file it is must be known first."""
+
+
 def _only_read(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")
 
@@ -81,7 +91,7 @@ def _create(path: str) -> None:
         ) from error
 
 
-def _choose_journal(connection: sqlite3.Connection) -> None:
+def choose_journal(connection: sqlite3.Connection) -> None:
     """Switch to WAL where the file system can do it.
 
     Switching needs the file for itself for a moment, and SQLite does not wait for that moment.

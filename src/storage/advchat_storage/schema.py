@@ -90,7 +90,8 @@ CREATE TABLE IF NOT EXISTS advchat_conversations (
     model TEXT,
     instructions TEXT,
     archived INTEGER NOT NULL DEFAULT 0,
-    budget_nano INTEGER
+    budget_nano INTEGER,
+    adopted INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS advchat_branches (
     session_id TEXT NOT NULL,

@@ -16,7 +16,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from advchat_storage.adopt import adopt, placed_up_to
 from advchat_storage.database import Database, settled
+from advchat_storage.errors import ReadOnlyError
 from advchat_storage.migrations import look_ahead, prepare
 from advchat_storage.opening import BUSY_SECONDS
 from advchat_storage.ownership import MESSAGES, SESSIONS, Tables, belongs_to_others, identifier_name
@@ -57,6 +59,7 @@ class SessionBase:
         self._logger = logger or logging.getLogger("advchat_storage.session")
         self._position = Position(None if resume_branch else MAIN, None)
         self._position_lock = threading.Lock()
+        self._seen = 0
         self._database = _hold(str(db_path), tables, create_tables)
 
     @property
@@ -122,6 +125,7 @@ class SessionBase:
 
         def transact(connection: sqlite3.Connection) -> T:
             nonlocal place
+            adopt(connection, self._scope)
             place = self._place(connection, position)
             return change(connection, place.branch or MAIN)
 
@@ -144,11 +148,27 @@ class SessionBase:
         position = self._position
 
         def look(connection: sqlite3.Connection) -> T:
+            if not self._all_placed(connection):
+                raise _MessagesLeftOverError
+            return answer(connection)
+
+        def answer(connection: sqlite3.Connection) -> T:
             if branch_id is not None:
                 return query(connection, storable(branch_id))
             return query(connection, self._place(connection, position).branch or MAIN)
 
-        return await database.read(look)
+        try:
+            return await database.read(look)
+        except _MessagesLeftOverError:
+            with contextlib.suppress(ReadOnlyError):
+                await database.write(lambda connection: adopt(connection, self._scope))
+            return await database.read(answer)
+
+    def _all_placed(self, connection: sqlite3.Connection) -> bool:
+        placed = placed_up_to(connection, self._scope, self._seen)
+        if placed is not None:
+            self._seen = placed
+        return placed is not None
 
     def _place(self, connection: sqlite3.Connection, position: Position) -> Position:
         place = resolve(connection, self._scope, position)
@@ -165,6 +185,10 @@ class SessionBase:
             return
         context = {"openai_agents_diagnostic_context": {"session_id": self.session_id}}
         self._logger.error("%s", what, exc_info=error, extra=context)
+
+
+class _MessagesLeftOverError(Exception):
+    """The plain session has written messages that are on no branch yet."""
 
 
 class _Closing:
@@ -193,8 +217,9 @@ def _hold(path: str, tables: Tables, create_tables: bool) -> Database:
         ready = look_ahead(path, tables=tables, create_tables=create_tables)
     make_ready = functools.partial(prepare, tables=tables, path=path, create_tables=create_tables)
     database = Database.acquire(path, make_ready)
+    database.claim(tables)
     if not ready:
-        begun = database.begin(tables)
+        begun = database.begin()
         if not in_event_loop():
             try:
                 begun.result()
