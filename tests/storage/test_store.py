@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,30 @@ async def test_a_file_with_base_tables_of_other_names_is_served(tmp_path: Path) 
         assert (await store.check()).ok
         await store.delete_conversation("theirs")
         assert await store.conversations() == []
+
+
+async def test_what_the_plain_session_wrote_is_shown_whole(tmp_path: Path) -> None:
+    path = tmp_path / "plain.db"
+    await _plain(path, "theirs", [user("needle one"), assistant("1"), user("two")])
+    async with Store(path) as store:
+        (found,) = await store.conversations()
+        assert (found.title, found.user_turns, found.branches) == ("needle one", 2, 1)
+        assert [turn.turn for turn in await store.turns("theirs", "main", 0, 9)] == [1, 2]
+        assert [hit.turn for hit in await store.search("needle")] == [1]
+    await _plain(path, "theirs", [user("three")])
+    await _plain(path, "another", [user("elsewhere")])
+    async with Store(path) as store:
+        assert [turn.turn for turn in await store.turns("theirs", "main", 0, 9)] == [1, 2, 3]
+        assert await store.turn_count("another", "main") == 1
+        assert (await store.check()).ok
+
+
+async def _plain(path: Path, conversation: str, items: list[dict[str, Any]]) -> None:
+    from agents.memory import SQLiteSession
+
+    session = SQLiteSession(conversation, path)
+    await session.add_items(items)  # type: ignore[arg-type]  # Its items are typed one kind at a time.
+    session.close()
 
 
 async def test_identifiers_that_no_file_can_hold_find_nothing_and_break_nothing(scene: Scene) -> None:

@@ -1,7 +1,8 @@
-"""The search index kept up in the background, a batch at a time between the writes of others.
+"""What other programs wrote, and the search index, kept up in the background between the writes of others.
 
-Owns when the index is fed. A failure (a full disk, a lock) costs nothing but speed: searches read what the
-index lacks. Knows neither the index's tables nor any event loop.
+Owns when stray messages are taken over and the index is fed, a batch at a time. A failure (a full disk, a
+lock) costs nothing but speed: searches read what the index lacks. Knows neither the index's tables nor any
+event loop.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concurrent.futures import Future
 from advchat_storage.database import Database
 from advchat_storage.ownership import Tables, owner_of
 from advchat_storage.search_index import pending, sweep, take_in
+from advchat_storage.strays import take_over, worth_looking
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +84,8 @@ class IndexUpkeep:
     def _step(self, connection: sqlite3.Connection) -> bool:
         """Do one batch; gives whether there is more to do."""
         tables = owner_of(connection) or Tables()
+        if worth_looking(connection, tables=tables):
+            take_over(connection, tables=tables)
         if pending(connection, tables=tables) and take_in(connection, tables=tables):
             return True
         if self._sweeping:

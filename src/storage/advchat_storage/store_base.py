@@ -6,6 +6,7 @@ Owns the life of a store. Knows no SQL and no subject.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import sqlite3
 from collections.abc import Callable
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from advchat_storage.database import Database
+from advchat_storage.errors import ReadOnlyError
 from advchat_storage.index_upkeep import IndexUpkeep
 from advchat_storage.migrations import foreign_file, prepare_any
 from advchat_storage.opening import MEMORY
 from advchat_storage.ownership import Tables, owner_of
 from advchat_storage.place import Scope
 from advchat_storage.session import AdvancedSQLiteSession
+from advchat_storage.strays import stray_conversations, take_over
 from advchat_storage.wording import storable
 
 T = TypeVar("T")
@@ -43,7 +46,10 @@ class StoreBase:
 
     async def open(self) -> None:
         """Open the file and bring its tables up to date; the typed refusals come from here."""
-        await self._tables()
+        tables = await self._tables()
+        if await self._read(stray_conversations, tables=tables):
+            with contextlib.suppress(ReadOnlyError):
+                await self._write(take_over, tables=tables)
         self._upkeep.start(sweeping=True)
 
     async def close(self) -> None:
