@@ -16,6 +16,7 @@ from typing import Any
 from advchat_storage import RequestRecord, Store
 from advchat_storage.ownership import Tables
 from advchat_storage.search_index import take_in
+from advchat_storage.strays import take_over
 
 CONVERSATION = "talk"
 _numbers = itertools.count(1)
@@ -143,6 +144,7 @@ class Scene:
             return [(b.branch_id, b.parent, b.fork_turn) for b in await session.branch_tree()]
 
     async def index(self) -> None:
-        """Bring the search index up to date, to the last message."""
+        """Bring what is kept up in the background up to date, to the last message."""
+        await self.store._write(take_over, tables=Tables())
         while await self.store._write(take_in, tables=Tables()):
             pass

@@ -116,6 +116,17 @@ async def test_a_fault_is_named_and_mended_after_a_backup(tmp_path: Path, damage
     assert (await _check(path)).ok
 
 
+async def test_messages_that_lost_their_places_are_shown_on_a_branch_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    await _healthy(path)
+    _damage(path, "DELETE FROM message_structure WHERE message_id IN (5, 6)")
+
+    assert (await _check(path)).findings == ("2 messages on no branch",)
+    assert (await _check(path, repair=True)).ok
+    assert list(await _items(path, "found_again")) == [user("q3"), assistant("Answer to q3")]
+    assert len(await _items(path)) == 4
+
+
 async def test_mending_loses_no_message_and_keeps_their_order(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     await _healthy(path)

@@ -29,12 +29,14 @@ class IndexUpkeep:
         self._lock = threading.Lock()
         self._under_way: Future[None] | None = None
         self._stopped = False
+        self._asked_again = False
         self._sweeping = False
 
     def start(self, *, sweeping: bool = False) -> None:
         """Take in what is waiting, in the background, and with ``sweeping`` take out what is gone."""
         with self._lock:
             self._sweeping = self._sweeping or sweeping
+            self._asked_again = True
             if self._under_way is not None or self._stopped:
                 return
             self._under_way = Future()
@@ -69,7 +71,8 @@ class IndexUpkeep:
         if error is not None:
             _log.info("The search index was not brought up to date: %s", type(error).__name__)
         with self._lock:
-            goes_on = error is None and step.result() and not self._stopped
+            more = error is None and (step.result() or self._asked_again)
+            goes_on = more and not self._stopped
         if goes_on:
             self._queue_step()
         else:
@@ -83,6 +86,8 @@ class IndexUpkeep:
 
     def _step(self, connection: sqlite3.Connection) -> bool:
         """Do one batch; gives whether there is more to do."""
+        with self._lock:
+            self._asked_again = False
         tables = owner_of(connection) or Tables()
         if worth_looking(connection, tables=tables):
             take_over(connection, tables=tables)

@@ -20,7 +20,7 @@ def stray_conversations(connection: sqlite3.Connection, *, tables: Tables) -> li
     rows = connection.execute(
         f"SELECT DISTINCT m.session_id FROM {tables.messages} AS m WHERE m.id > :mark AND NOT EXISTS "
         "(SELECT 1 FROM message_structure AS s WHERE s.message_id = m.id)",
-        {"mark": _mark(connection)},
+        {"mark": looked_through(connection)},
     )
     return [row[0] for row in rows]
 
@@ -42,9 +42,10 @@ def take_over(connection: sqlite3.Connection, *, tables: Tables) -> list[str]:
 def worth_looking(connection: sqlite3.Connection, *, tables: Tables) -> bool:
     """Tell whether there are messages that were not looked through."""
     row = connection.execute(f"SELECT MAX(id) FROM {tables.messages}").fetchone()
-    return int(row[0] or 0) > _mark(connection)
+    return int(row[0] or 0) > looked_through(connection)
 
 
-def _mark(connection: sqlite3.Connection) -> int:
+def looked_through(connection: sqlite3.Connection) -> int:
+    """Give the newest message row of those whose places were looked at."""
     row = connection.execute("SELECT value FROM advchat_search_state WHERE name = ?", (_MARK,)).fetchone()
     return 0 if row is None else int(row[0])
