@@ -27,6 +27,8 @@ __all__ = ["FREE_PROVIDERS", "PriceRow", "PriceUpdateError", "Pricing", "Reprici
 FREE_PROVIDERS = frozenset({"local", "tour"})
 """What runs on this machine by our own doing. Any other endpoint, loopback too, has a price."""
 
+_SMALLER = ("-mini", "-nano", "-lite", "-flash", "-small")
+"""What vendors add to a model's name for its smaller siblings."""
 _MILLION = 1_000_000
 _NANO_PER_DOLLAR = 1_000_000_000
 
@@ -131,6 +133,23 @@ class Pricing:
         term = term.lower().strip()
         own = [_own_row(name, price) for name, price in self._own.items() if term in name]
         return own + self.load().rows(term)
+
+    def cheaper(self, model: str, provider: str | None = None) -> str | None:
+        """Name the dearest of the provider's smaller models of the same name that costs less; None without one."""
+        rows = self.load().rows(model.lower())
+        own = next((row for row in rows if row.model == model and provider in (None, row.provider)), None)
+        if own is None or own.input is None:
+            return None
+        smaller = [
+            row
+            for row in rows
+            if row.provider == own.provider
+            and row.input is not None
+            and row.input < own.input
+            and row.model.removeprefix(model) in _SMALLER
+        ]
+        dearest = max(smaller, key=lambda row: row.input or 0, default=None)
+        return dearest.model if dearest is not None else None
 
     def _own_price(self, record: RequestRecord) -> OwnPrice | None:
         names = (record.model, record.model_asked)

@@ -35,6 +35,21 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestPlan:
+    """A model request that is about to be sent."""
+
+    model: str | None
+    """As asked for; None where that is not known."""
+    provider: str | None
+    characters: int
+    """Of instructions and input, as JSON."""
+
+
+Allow = Callable[[RequestPlan], Coroutine[Any, Any, str | None]]
+"""Asked before each model request goes out; a line for a person keeps it from going."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """One prompt to answer on one branch."""
 
@@ -50,6 +65,8 @@ class RunRequest:
     instructions: str | None = None
     turn: int = 0
     """Number of the prompt's turn on its branch, for the ledger."""
+    allow: Allow | None = None
+    """None allows every request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from advchat.agents_runner import AgentsRunner, RunnerSettings
 from advchat.config import Api, Config, Endpoint
 from advchat.events import ReasoningDelta, RunEvent, TextDelta
 from advchat.models.scope import Patience
-from advchat.runner import Record, RunRequest, RunResult
+from advchat.runner import Allow, Record, RunRequest, RunResult
 from advchat_storage import AdvancedSQLiteSession, RequestRecord, Store
 
 E = TypeVar("E")
@@ -49,6 +49,7 @@ class Chat:
     run_id: str = ""
     record: Record | None = None
     """In place of the store's."""
+    allow: Allow | None = None
     launched: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the runner has been asked; whoever waits for it finds the run active."""
     happened: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -78,6 +79,7 @@ class Chat:
             model=model,
             instructions=instructions,
             turn=len(turns),
+            allow=self.allow,
         )
         self.launched.set()
         result = await self.runner.run(request, self._take, self.record or self._record)

@@ -111,6 +111,7 @@ class AgentsRunner:
             emit=emit,
             record=record,
             patience=self._patience,
+            allow=request.allow,
         )
         box: list[Run] = []
         task = asyncio.create_task(self._drive(request, scope, box), name=f"agent {request.run_id}")

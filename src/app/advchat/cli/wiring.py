@@ -72,7 +72,12 @@ def make_controller(chosen: Settings, *, new: bool | None = None) -> Controller:
         default_model=config.model,
     )
     return Controller(
-        Store(chosen.db_path), runner, pricing.price, start_at, embedded=local if undecided else None
+        Store(chosen.db_path),
+        runner,
+        pricing.price,
+        start_at,
+        embedded=local if undecided else None,
+        cheaper=pricing.cheaper,
     )
 
 

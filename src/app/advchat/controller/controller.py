@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from advchat.actions import UserError
+from advchat.controller.budgets import Cheaper
 from advchat.controller.core import StartAt
 from advchat.controller.exploring import Exploring
 from advchat.controller.item_views import turn_view
@@ -37,10 +38,14 @@ class Controller(Exploring):
         price: Price,
         start_at: StartAt | None = None,
         embedded: Embedded | None = None,
+        cheaper: Cheaper | None = None,
     ) -> None:
-        """``embedded`` is given when no other model is configured: it or the tour answers then."""
+        """Take the parts. ``embedded`` is given when no other model is configured: it or the tour answers then.
+
+        ``cheaper`` names a cheaper model of the same provider, for where a budget ends.
+        """
         self._embedded = embedded
-        super().__init__(store, runner, price, start_at)
+        super().__init__(store, runner, price, start_at, cheaper)
 
     def _default_model(self) -> str | None:
         named = super()._default_model()

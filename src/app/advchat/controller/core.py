@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from advchat.actions import UserError
 from advchat.controller import tree_views
+from advchat.controller.budgets import Budgets, Cheaper
 from advchat.controller.item_views import turn_view, with_partial
 from advchat.controller.runs import Place, Price, Runs
 from advchat.controller.undo import UndoStack
@@ -47,11 +48,19 @@ class StartAt:
 class Core:
     """The place that is shown and the prompts sent from it, on one database and one runner."""
 
-    def __init__(self, store: Store, runner: Runner, price: Price, start_at: StartAt | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        runner: Runner,
+        price: Price,
+        start_at: StartAt | None = None,
+        cheaper: Cheaper | None = None,
+    ) -> None:
         self.store = store
         self.runner = runner
         self._price = price
-        self.runs = Runs(store, runner, price, self._emit, self._run_changed)
+        self.budgets = Budgets(store, price, cheaper)
+        self.runs = Runs(store, runner, price, self._emit, self._run_changed, self.budgets)
         self._start_at = start_at or StartAt()
         self._on_snapshot: list[OnSnapshot] = []
         self._on_event: list[OnEvent] = []
@@ -221,8 +230,9 @@ class Core:
             return
         info = self.runner.model_info(self._model)
         usage = await usage_view(self.store, *place, context_window=info.context_window, local=info.free)
+        budget = await self.budgets.of(place)
         if place == self.place:
-            self._publish(replace(self._snapshot, usage=usage))
+            self._publish(replace(self._snapshot, usage=usage, budget=budget))
 
     def _model_view(self, model: str | None) -> ModelView:
         info = self.runner.model_info(model)

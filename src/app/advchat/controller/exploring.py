@@ -18,7 +18,6 @@ from advchat.controller.comparing import align, common_prefix
 from advchat.controller.estimating import estimate
 from advchat.controller.item_views import turn_view
 from advchat.state import (
-    Budget,
     ComparedSide,
     Comparison,
     Fan,
@@ -230,14 +229,6 @@ class Exploring(Branching):
         else:
             await self.store.update_conversation(self._conversation_id, budget_nano=nano)
         await self._refresh("usage")
-
-    async def budget(self, place: tuple[str, str]) -> Budget | None:
-        """Give the limit of spend that binds first on a place, or None."""
-        conversation = await self.store.conversation(place[0])
-        if conversation is None or conversation.budget_nano is None:
-            return None
-        spent = (await self.store.usage(conversation_id=place[0])).cost_nano or 0
-        return Budget(conversation.budget_nano, spent, "conversation")
 
 
 def _nano(amount: str) -> int | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from advchat.controller.budgets import Budgets
 from advchat.controller.live import LiveTurn
 from advchat.events import (
     RequestEnded,
@@ -26,7 +27,7 @@ from advchat.events import (
     ToolStarted,
     Waiting,
 )
-from advchat.runner import Emit, Runner, RunRequest, RunResult
+from advchat.runner import Emit, RequestPlan, Runner, RunRequest, RunResult
 from advchat.state import QueuedPrompt, RunInfo, TurnView
 from advchat_storage import RequestRecord, Store
 from advchat_storage.errors import StorageError
@@ -67,6 +68,7 @@ class Runs:
         price: Price,
         emit: Emit,
         changed: Callable[[Place, bool], None],
+        budgets: Budgets,
     ) -> None:
         """Call ``changed`` with a place whose run began, ended (True) or changed its state."""
         self._store = store
@@ -74,6 +76,7 @@ class Runs:
         self._price = price
         self._emit = emit
         self._changed = changed
+        self._budgets = budgets
         self._runs: dict[Place, _Run] = {}
         self._queues: dict[Place, list[tuple[QueuedPrompt, str | None]]] = {}
         self._queue_ids = itertools.count(1)
@@ -228,6 +231,16 @@ class Runs:
     async def _drive(self, run: _Run, message_id: int, instructions: str | None) -> None:
         session = self._store.session(run.place[0], branch_id=run.place[1])
         journal = asyncio.create_task(self._keep_journal(run), name=f"journal {run.run_id}")
+
+        async def record(entry: RequestRecord) -> RequestRecord:
+            priced = await asyncio.to_thread(self._price, entry)
+            await session.record_request(priced)
+            self._budgets.settle(run.run_id)
+            return priced
+
+        async def allow(plan: RequestPlan) -> str | None:
+            return await self._budgets.refusal(run.place, run.run_id, plan)
+
         request = RunRequest(
             run_id=run.run_id,
             prompt=run.prompt,
@@ -236,12 +249,8 @@ class Runs:
             model=run.model,
             instructions=instructions,
             turn=run.turn,
+            allow=allow,
         )
-
-        async def record(entry: RequestRecord) -> RequestRecord:
-            priced = await asyncio.to_thread(self._price, entry)
-            await session.record_request(priced)
-            return priced
 
         try:
             if run.state == "stopping":
@@ -255,6 +264,7 @@ class Runs:
             result = RunResult("failed", error=f"Something unexpected went wrong: {error}. The log has more.")
         finally:
             journal.cancel()
+            self._budgets.settle(run.run_id)
         await self._settle(run, result)
         await session.close()
 

@@ -54,6 +54,12 @@ class BlockedError(RequestError):
         super().__init__("The answer was blocked by the provider's content filter. Word the prompt otherwise.")
 
 
+class NotAllowedError(RequestError):
+    """A request that was kept from going out; the text says what keeps it."""
+
+    no_tokens = True
+
+
 class StreamError(RequestError):
     """An error object inside a stream that began well."""
 

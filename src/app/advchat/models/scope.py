@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from advchat.events import ReasoningDelta, RequestEnded, RunEvent, TextDelta
-from advchat.runner import Record
+from advchat.runner import Allow, Record
 from advchat_storage.models import RequestRecord
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,8 @@ class RunScope:
     emit: Callable[[RunEvent], None]
     record: Record
     patience: Patience = field(default_factory=Patience)
+    allow: Allow | None = None
+    """Asked before each model request goes out."""
     agent: str | None = None
     """The agent that speaks."""
     tools: dict[str, float] = field(default_factory=dict)

@@ -22,12 +22,13 @@ from advchat.events import Waiting
 from advchat.models import failures
 from advchat.models.attempt import Attempt
 from advchat.models.failures import Failure
-from advchat.models.faults import SilentError
+from advchat.models.faults import NotAllowedError, SilentError
 from advchat.models.mending import mend, mend_value
 from advchat.models.observation import OBSERVED
 from advchat.models.rows import is_refusal, plain_usage, sdk_usage, tools_called, with_tokens
 from advchat.models.scope import DEPTH, NO_TOKENS, SCOPE, RunScope, Tokens, now, read_tokens
 from advchat.models.sdk_types import Sdk
+from advchat.runner import RequestPlan
 from advchat_storage.models import RequestRecord, RequestStatus
 from advchat_storage.sending import acceptable
 
@@ -121,6 +122,7 @@ class _Exchange:
         """Ask, and ask again where that is of use."""
         number = 0
         while True:
+            await self._ask_leave()
             attempt = Attempt(self._scope, self._nested, self._target.host)
             try:
                 return await self._try(attempt)
@@ -133,6 +135,17 @@ class _Exchange:
             number += 1
             self._scope.tell(Waiting(self._scope.run_id, failure.line, pause))
             await asyncio.sleep(pause)
+
+    async def _ask_leave(self) -> None:
+        allow = self._scope.allow
+        if allow is None:
+            return
+        sent = json.dumps([self._asked["system_instructions"], self._asked["input"]], default=str)
+        refusal = await allow(RequestPlan(self._target.model, self._target.provider, len(sent)))
+        if refusal is not None:
+            error = NotAllowedError(refusal)
+            self._scope.failed = (error, self._read(error))
+            raise error
 
     def _pause(self, failure: Failure, number: int) -> float | None:
         """Give the seconds to wait before the next attempt; None when there is none."""
