@@ -78,7 +78,7 @@ class BranchTree(RowList):
         row = self._rows[index]
         branch = row.branch
         lead = rails(row, width)
-        wide = width >= 34
+        wide = width >= 32
         tail = _STATE + _TURNS + (_COST if wide else 0)
         room = max(4, width - cell_len(lead) - 3 - tail)
         title = one_line(branch.title or branch.branch_id, room)

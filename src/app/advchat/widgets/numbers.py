@@ -24,7 +24,7 @@ def short_count(value: int, cells: int = 5) -> str:
     """Write a count with a unit: ``12.3k``, ``1.2M``; as many digits as fit."""
     for size, unit in _UNITS:
         if value >= size:
-            for digits in (2, 1, 0):
+            for digits in (2, 1, 0) if value < size * 1_000 else (0,):
                 text = f"{value / size:.{digits}f}{unit}"
                 if len(text) <= cells:
                     return text

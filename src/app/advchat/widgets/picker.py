@@ -55,7 +55,7 @@ class PickList(RowList):
         self.count = len(picks)
         if not keep:
             self.cursor = 0
-            self.scroll_to(y=0, animate=False, immediate=True)
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
         self.refresh()
 
     def pick_at(self, index: int) -> Pick:

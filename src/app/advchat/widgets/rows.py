@@ -42,7 +42,7 @@ class RowList(ScrollView, can_focus=True):
     RowList {
         overflow-x: hidden;
         overflow-y: auto;
-        scrollbar-size-vertical: 1;
+        scrollbar-size: 0 1;
         scrollbar-gutter: stable;
     }
     """
@@ -132,7 +132,9 @@ class RowList(ScrollView, can_focus=True):
         height = self.scrollable_content_region.height
         top = round(self.scroll_y)
         if height and not top <= index < top + height:
-            self.scroll_to(y=index if index < top else index - height + 1, animate=False, immediate=True)
+            self.scroll_to(
+                y=index if index < top else index - height + 1, animate=False, immediate=True, force=True
+            )
 
     def render_line(self, y: int) -> Strip:
         """Draw one row of the window."""

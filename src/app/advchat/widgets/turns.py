@@ -134,5 +134,9 @@ class TurnList(RowList):
         page = index // _PAGE
         if page not in self._asked:
             self._asked.add(page)
-            start = page * _PAGE
-            self.post_message(self.RowsWanted(self._generation, start, min(start + _PAGE, self.count)))
+            # Not from within drawing: the screen would count as the sender, and messages never go to theirs.
+            self.call_later(self._ask, self._generation, page * _PAGE)
+
+    def _ask(self, generation: int, first: int) -> None:
+        if generation == self._generation:
+            self.post_message(self.RowsWanted(generation, first, min(first + _PAGE, self.count)))

@@ -50,7 +50,7 @@ class UsagePanel(ScrollView, can_focus=True):
     UsagePanel {
         overflow-x: hidden;
         overflow-y: auto;
-        scrollbar-size-vertical: 1;
+        scrollbar-size: 0 1;
         scrollbar-gutter: stable;
     }
     """

@@ -38,6 +38,9 @@ _ROWS: tuple[tuple[str, str], ...] = (
 """Label and field; an indented row is part of the one that it hangs under."""
 
 
+_NOTHING = "Nothing spent yet: tokens and cost will stand here."
+
+
 class _Column(NamedTuple):
     """A column of a table."""
 
@@ -52,8 +55,12 @@ ALARM_AT = 0.90
 
 def lines(view: UsageView, width: int) -> list[Line]:
     """Lay the whole panel out, the bars excepted."""
+    if not view.everything.requests and not view.conversation.requests:
+        return [(), ((" " + one_line(_NOTHING, width - 1), "quiet"),)]
     found: list[Line] = [*_gauge(view, width), ()]
     for heading, group in _groups(view):
+        if not any(column.usage.requests for column in group):
+            continue
         found.append(((f" {heading}", "strong"),))
         for part in _tables(group, width - _LABEL):
             found += [*_table(part, local=view.local), ()]
