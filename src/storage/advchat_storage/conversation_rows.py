@@ -21,6 +21,8 @@ from advchat_storage.wording import one_line, spoken
 
 TITLE = 60
 """Characters of a title made from a prompt."""
+_TITLE_WITHIN = 50
+"""Items from the beginning among which a first prompt is looked for."""
 
 Head = dict[str, Any]
 
@@ -148,9 +150,10 @@ def titles_of(connection: sqlite3.Connection, tables: Tables, heads: Sequence[He
     rows = for_each_of(
         connection,
         f"""SELECT k.session_id, m.message_data FROM {tables.sessions} AS k
-        JOIN {tables.messages} AS m ON m.id = (SELECT s.message_id FROM message_structure AS s
-            WHERE s.session_id = k.session_id AND s.message_type = 'user'
-            ORDER BY s.sequence_number LIMIT 1)
+        JOIN {tables.messages} AS m ON m.id = (SELECT f.message_id FROM (
+            SELECT message_id, message_type, sequence_number FROM message_structure AS s
+            WHERE s.session_id = k.session_id ORDER BY s.sequence_number LIMIT {_TITLE_WITHIN}) AS f
+            WHERE f.message_type = 'user' ORDER BY f.sequence_number LIMIT 1)
         WHERE k.session_id IN ({{wanted}})""",
         unnamed,
     )

@@ -64,7 +64,10 @@ class IndexUpkeep:
         try:
             self._database.submit_write(self._step).add_done_callback(self._after_step)
         except RuntimeError:
-            self._rest()
+            with self._lock:
+                closed, self._under_way = self._under_way, None
+            if closed is not None:
+                closed.set_result(None)
 
     def _after_step(self, step: Future[bool]) -> None:
         error = step.exception()
@@ -72,16 +75,13 @@ class IndexUpkeep:
             _log.info("The search index was not brought up to date: %s", type(error).__name__)
         with self._lock:
             more = error is None and (step.result() or self._asked_again)
-            goes_on = more and not self._stopped
-        if goes_on:
+            if more and not self._stopped:
+                under_way = None
+            else:
+                under_way, self._under_way = self._under_way, None
+        if under_way is None:
             self._queue_step()
         else:
-            self._rest()
-
-    def _rest(self) -> None:
-        with self._lock:
-            under_way, self._under_way = self._under_way, None
-        if under_way is not None:
             under_way.set_result(None)
 
     def _step(self, connection: sqlite3.Connection) -> bool:
