@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from advchat.differences import Sides, differences
 from advchat_storage.models import Branch, BranchUsage, RunStatus, UsageSum
 
 ItemKind = Literal["text", "reasoning", "tool", "notice"]
@@ -170,22 +171,30 @@ class ModelView:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of a compared text."""
-
-    text: str
-    changed: bool
-    """Whether the other side lacks it."""
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedTurn:
     """Two turns at the same distance from the fork point; None where a side has none."""
 
     left: TurnView | None
     right: TurnView | None
-    prompts: tuple[tuple[Span, ...], tuple[Span, ...]]
-    answers: tuple[tuple[Span, ...], tuple[Span, ...]]
+
+    def prompts(self) -> Sides:
+        """Tell the prompts' differences; worked out at each call, which takes time for long texts."""
+        return differences(self.left.prompt if self.left else "", self.right.prompt if self.right else "")
+
+    def answers(self) -> Sides:
+        """Tell the answers' differences, as ``prompts`` does."""
+        return differences(answer_text(self.left), answer_text(self.right))
+
+
+def answer_text(turn: TurnView | None) -> str:
+    """Give a turn's answer as one text, tool calls told by name and output."""
+    parts = []
+    for item in turn.items if turn is not None else ():
+        if item.kind == "text":
+            parts.append(item.text)
+        elif item.kind == "tool":
+            parts.append(f"⚙ {item.name}({item.arguments}) → {item.text}")
+    return "\n\n".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from advchat.cli.tables import print_json
 from advchat.controller.comparing import align, common_prefix
 from advchat.controller.exploring import add_up
 from advchat.controller.item_views import turn_view
-from advchat.state import ComparedTurn, Span, TurnView, dollars
+from advchat.differences import Span
+from advchat.state import ComparedTurn, TurnView, dollars
 from advchat.text import clean
 from advchat_storage import Store
 
@@ -67,7 +68,7 @@ def _row_json(row: ComparedTurn) -> dict[str, object]:
     return {
         side: None if turn is None else {"turn": turn.turn, "prompt": spans(prompt), "answer": spans(answer)}
         for side, turn, prompt, answer in zip(
-            ("left", "right"), (row.left, row.right), row.prompts, row.answers, strict=True
+            ("left", "right"), (row.left, row.right), row.prompts(), row.answers(), strict=True
         )
     }
 
@@ -78,7 +79,9 @@ def spans(parts: Sequence[Span]) -> list[dict[str, object]]:
 
 
 def _print_row(row: ComparedTurn) -> None:
-    for mark, turn, prompt, answer in zip("-+", (row.left, row.right), row.prompts, row.answers, strict=True):
+    for mark, turn, prompt, answer in zip(
+        "-+", (row.left, row.right), row.prompts(), row.answers(), strict=True
+    ):
         if turn is None:
             continue
         sys.stdout.write(f"\n{mark} turn {turn.turn}\n")
@@ -88,6 +91,13 @@ def _print_row(row: ComparedTurn) -> None:
 
 
 def _marked(parts: Sequence[Span]) -> str:
-    return "".join(
-        f"[{clean(part.text)}]" if part.changed and part.text.strip() else clean(part.text) for part in parts
-    )
+    return "".join(_bracketed(part.text) if part.changed else clean(part.text) for part in parts)
+
+
+def _bracketed(text: str) -> str:
+    """Put brackets around the words of a text, not around the blanks before and after."""
+    words = text.strip()
+    if not words:
+        return clean(text)
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{clean(before)}[{clean(words)}]{clean(after)}"
