@@ -135,4 +135,6 @@ async def test_documented_tables(session_class: Any, table: str) -> None:
     session.close()
     with closing(sqlite3.connect("conversations.db")) as connection:
         found = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
-    assert " ".join(found.split()) == " ".join(f"CREATE TABLE {table} ( {DOCUMENTED[table]} )".split())
+    assert " ".join(found.replace('"', "").split()) == " ".join(
+        f"CREATE TABLE {table} ( {DOCUMENTED[table]} )".split()
+    )
