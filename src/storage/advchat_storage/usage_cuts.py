@@ -139,9 +139,5 @@ def _merged(rows: sqlite3.Cursor, plan: _Cut) -> list[UsageCut]:
     for row in rows:
         keys = plan.keys(*row[:width])
         _, tally = found.setdefault(plan.identity(keys), (keys, Tally()))
-        tally.add(_sums(row, width))
+        tally.add(row[width:])
     return [UsageCut(keys, tally.sum()) for keys, tally in found.values()]
-
-
-def _sums(row: Sequence[Any], width: int) -> Sequence[Any]:
-    return row[width:]
