@@ -230,6 +230,7 @@ class FanMember:
     run_id: str
     status: RunStatus
     usage: UsageSum = field(default_factory=UsageSum)
+    started_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,7 @@ class Fan:
     """A prompt sent to several sibling branches at once."""
 
     fan_id: int
+    conversation_id: str
     prompt: str
     members: tuple[FanMember, ...]
 

@@ -27,10 +27,15 @@ class Branching(Core):
         await self._show_branch(branch_id)
         return branch_id
 
-    async def _fork(self, turn: int, *, after: bool = False, title: str = "") -> str:
+    async def _fork(self, turn: int, *, after: bool = False, title: str = "", source: str | None = None) -> str:
+        """Fork the branch shown, or ``source``, without showing the new one."""
         if not self._stored:
             raise UserError("Nothing to fork yet: send a prompt first.")
-        conversation, source = self.place
+        conversation, shown = self.place
+        source = source or shown
+        live = self.runs.live((conversation, source))
+        if after and live is not None and turn >= live.turn:
+            raise UserError(f"Turn {live.turn} is being answered: fork after it when it is done, or before it.")
         async with self.store.session(conversation) as session:
             try:
                 branch_id = await session.fork(
@@ -43,7 +48,7 @@ class Branching(Core):
             except ValueError as error:
                 count = await self.store.turn_count(conversation, source)
                 raise UserError(f"There is no turn {turn} to fork on this branch; it has {count}.") from error
-        self._undo.push("forked", lambda: self._unfork(conversation, branch_id, source))
+        self._undo.push("forked", lambda: self._unfork(conversation, branch_id, shown))
         return branch_id
 
     async def _unfork(self, conversation: str, branch_id: str, source: str) -> None:

@@ -1,4 +1,4 @@
-"""Several branches at once: fan-out, comparison, carrying turns over, budgets and estimates.
+"""Several branches at once: comparison, carrying turns over, budgets and estimates.
 
 Owns what is done across branches. Knows no widget; everything goes through the store and ``Runs``.
 """
@@ -6,29 +6,22 @@ Owns what is done across branches. Knows no widget; everything goes through the 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import re
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from advchat.actions import UserError
-from advchat.controller.branching import Branching
 from advchat.controller.comparing import align, common_prefix
 from advchat.controller.estimating import estimate
+from advchat.controller.fanning import Fanning
 from advchat.controller.item_views import turn_view
 from advchat.state import (
     ComparedSide,
     Comparison,
-    Fan,
-    FanMember,
     SendEstimate,
-    Snapshot,
     TurnView,
 )
 from advchat_storage.models import UsageSum
 
-MAX_FAN = 8
 NANO = 1_000_000_000
 SUMMARY_PROMPT = (
     "Summarise this conversation so far for somebody who goes on from it: what was asked, what was found and "
@@ -36,110 +29,8 @@ SUMMARY_PROMPT = (
 )
 
 
-class Exploring(Branching):
+class Exploring(Fanning):
     """The actions that span several branches."""
-
-    _fan_ids = itertools.count(1)
-    _fan: Fan | None = None
-
-    # Fan-out
-
-    async def fan(self, spec: str, text: str) -> None:
-        """Send ``text`` to several sibling branches at once: ``3``, or model names with commas between.
-
-        The branch shown is left as it is; on an empty conversation the first answer grows on ``main``.
-        Raises ``UserError`` with nothing sent for a spec that makes no sense or an empty text.
-        """
-        models = self._fan_models(spec)
-        if not text.strip():
-            raise UserError("Type the prompt first, then fan it out.")
-        places, first = await self._fan_places(len(models), text, models[0])
-        members = []
-        for number, (branch_id, model) in enumerate(zip(places, models, strict=True), start=1):
-            place = (self._conversation_id, branch_id)
-            if number > 1 or first is None:
-                await self.runs.send(place, text, model=model)
-            members.append(await self._fan_member(branch_id, number, model))
-        self._fan = Fan(next(self._fan_ids), text, tuple(members))
-        await self._refresh("tree")
-
-    def _fan_models(self, spec: str) -> list[str | None]:
-        wanted = spec.strip()
-        if re.fullmatch(r"\d+", wanted):
-            count = int(wanted)
-            models: list[str | None] = [self._model] * min(count, MAX_FAN + 1)
-        else:
-            models = [name.strip() for name in wanted.split(",") if name.strip()]
-            count = len(models)
-        if not 2 <= count <= MAX_FAN:
-            raise UserError(f"Fan out to 2 to {MAX_FAN} answers: /fan 3, or /fan MODEL,MODEL.")
-        return models
-
-    async def _fan_places(self, count: int, text: str, model: str | None) -> tuple[list[str], int | None]:
-        """Make the branches; on an empty branch the first prompt is sent, since a fork needs a turn."""
-        shown = self.place
-        empty = not self._stored or await self.store.turn_count(*shown) == 0
-        first: int | None = None
-        if empty:
-            await self._ensure_stored()
-            first = await self.runs.send(shown, text, model=model)
-            turn = first or 1
-        else:
-            turn = (await self._last_turn()).turn
-        forks = count - 1 if empty else count
-        made = [await self._fork(turn, after=not empty) for _ in range(forks)]
-        await self._refresh("tree")
-        return ([shown[1], *made] if empty else made), first
-
-    async def _fan_member(self, branch_id: str, number: int, model: str | None) -> FanMember:
-        place = (self._conversation_id, branch_id)
-        label = self.runner.model_info(model).label
-        title = f"{number} · {label}"
-        if branch_id != "main":
-            async with self.session() as session:
-                await session.rename_branch(branch_id, title, source="auto")
-        run = next((run for run in self.runs.infos() if (run.conversation_id, run.branch_id) == place), None)
-        return FanMember(
-            branch_id=branch_id,
-            title=title,
-            model=label,
-            turn=run.turn if run else 0,
-            run_id=run.run_id if run else "",
-            status="running" if run else "completed",
-        )
-
-    async def fan_now(self) -> Fan | None:
-        """Give the fan-out with each member's status and usage as they stand now."""
-        fan = self._fan
-        if fan is None:
-            return None
-        usages = await asyncio.gather(*(self.store.usage(run_id=member.run_id) for member in fan.members))
-        members = []
-        for member, usage in zip(fan.members, usages, strict=True):
-            turn = await self.turn_on(member.branch_id, member.turn)
-            members.append(replace(member, usage=usage, status=turn.status if turn else member.status))
-        return replace(fan, members=tuple(members))
-
-    async def turn_on(self, branch_id: str, turn: int) -> TurnView | None:
-        """Give one turn of any branch of the conversation shown, the running one as it stands."""
-        live = self.runs.live((self._conversation_id, branch_id))
-        if live is not None and live.turn == turn:
-            return live
-        stored = await self.store.turn(self._conversation_id, branch_id, turn)
-        return turn_view(stored, UsageSum()) if stored is not None else None
-
-    async def keep(self, branch: str) -> None:
-        """Choose one of the fan's answers: its branch is shown, the others stay as its siblings."""
-        self._fan = None
-        await self.switch(branch)
-
-    def dismiss_fan(self) -> None:
-        """Leave the fan-out; every answer goes on on its branch."""
-        self._fan = None
-        self._refresh_soon("runs")
-
-    def _with_runs(self, snapshot: Snapshot) -> Snapshot:
-        return replace(super()._with_runs(snapshot), fan=self._fan)
 
     # Compare
 
