@@ -214,6 +214,26 @@ def queued(number: int, text: str = "and then?", branch_id: str = "shorter") -> 
     return QueuedPrompt(number, "c1", branch_id, text)
 
 
+def conversation(number: int, title: str) -> Conversation:
+    """Make a conversation of as many turns as its number says."""
+    return Conversation(
+        conversation_id=f"c{number}",
+        title=title,
+        title_source="auto",
+        created_at=TIME,
+        updated_at=TIME,
+        current_branch="main",
+        model=None,
+        instructions=None,
+        archived=False,
+        budget_nano=None,
+        branches=2,
+        user_turns=number,
+        cost_nano=None,
+        cost_at_least=False,
+    )
+
+
 class FakeActions:
     """Acts on a snapshot in memory and notes every call."""
 
@@ -229,6 +249,8 @@ class FakeActions:
         """By branch."""
         self.hits: list[SearchHit] = []
         self.listed: list[Conversation] = []
+        self.answering: TurnView | None = None
+        """The turn being answered on the shown branch."""
         self._on_snapshot: list[OnSnapshot] = []
         self._on_event: list[OnEvent] = []
         self._forks = 0
@@ -391,7 +413,7 @@ class FakeActions:
         return f"/tmp/{path}"
 
     def live(self, branch_id: str | None = None) -> TurnView | None:
-        return None
+        return self.answering
 
     async def close(self) -> None:
         await self._note("close")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from rich._palettes import STANDARD_PALETTE
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
-from advchat.themes import DARK, LIGHT
+from advchat.themes import DARK, DARK_16, LIGHT, LIGHT_16
 
 GROUNDS = ("background", "surface", "panel", "row-cursor", "row-blurred")
 INKS = ("foreground", "quiet", "accent", "success", "warning", "error")
@@ -34,6 +37,17 @@ def colour(theme: Theme, name: str) -> Color:
 @pytest.mark.parametrize("ink", INKS)
 def test_case_80_every_text_has_a_contrast_of_four_and_a_half(theme: Theme, ground: str, ink: str) -> None:
     assert contrast(colour(theme, ink), colour(theme, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [DARK_16, LIGHT_16], ids=lambda theme: theme.name)
+def test_case_80_sixteen_colours_are_meant_ones_and_readable(theme: Theme) -> None:
+    for name in (*GROUNDS, *INKS, "bar-cached", "bar-input", "bar-output"):
+        wanted = RichColor.parse(colour(theme, name).hex.lower())
+        number = wanted.downgrade(ColorSystem.STANDARD).number
+        assert number is not None
+        assert tuple(STANDARD_PALETTE._colors[number]) == wanted.get_truecolor()
+    for ink in INKS:
+        assert contrast(colour(theme, ink), colour(theme, "background")) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)

@@ -24,7 +24,7 @@ from textual.driver import Driver
 
 from advchat.actions import Actions
 from advchat.screens.main import MainScreen
-from advchat.themes import DARK, LIGHT, THEMES
+from advchat.themes import THEMES, THEMES_16
 
 if TYPE_CHECKING:
     from advchat.config import Config
@@ -57,9 +57,11 @@ class AdvchatApp(App[int], inherit_bindings=False):
         log_file: Path | None = None,
     ) -> None:
         super().__init__()
-        for known in THEMES.values():
+        few = self.console.color_system in {None, "standard", "windows"}
+        self._looks = THEMES_16 if few else THEMES
+        for known in self._looks.values():
             self.register_theme(known)
-        self.theme = THEMES.get(theme or "", DARK).name
+        self.theme = self._looks.get(theme or "", self._looks["dark"]).name
         self._make_actions = make_actions
         self._keys = dict(keys or {})
         self._log_file = log_file
@@ -151,7 +153,7 @@ class AdvchatApp(App[int], inherit_bindings=False):
 
     def suspend_to_shell(self) -> None:
         """Stop the process as Ctrl+Z does, where a shell is there to go on from."""
-        if os.getsid(0) == os.getpid():
+        if sys.platform == "win32" or os.getsid(0) == os.getpid():
             self.main.complain("There is no shell to return to: this terminal runs advchat alone.")
             return
         self.action_suspend_process()
@@ -186,7 +188,7 @@ class AdvchatApp(App[int], inherit_bindings=False):
 
     def change_theme(self) -> None:
         """Change between dark and light."""
-        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+        self.theme = self._looks["light" if self.current_theme.dark else "dark"].name
 
     # Faults
 

@@ -1,4 +1,4 @@
-"""The program's two themes.
+"""The program's themes: dark and light, each for many colours and for sixteen.
 
 Owns every colour: widgets name theme variables only. All text colours have a contrast of at least 4.5:1
 on every background they are drawn on, the row under the cursor included.
@@ -72,5 +72,58 @@ LIGHT = Theme(
     },
 )
 
+DARK_16 = Theme(
+    name="advchat-dark-16",
+    dark=True,
+    primary="#55ffff",
+    secondary="#55ffff",
+    accent="#55ffff",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#000000",
+    success="#55ff55",
+    warning="#ffff55",
+    error="#ff5555",
+    variables={
+        "quiet": "#aaaaaa",
+        "rule": "#555555",
+        "row-cursor": "#000000",
+        "row-blurred": "#000000",
+        "bar-cached": "#555555",
+        "bar-input": "#5555ff",
+        "bar-output": "#55ffff",
+        "input-selection-background": "#0000aa",
+    },
+)
+
+LIGHT_16 = Theme(
+    name="advchat-light-16",
+    dark=False,
+    primary="#0000aa",
+    secondary="#0000aa",
+    accent="#0000aa",
+    foreground="#000000",
+    background="#ffffff",
+    surface="#ffffff",
+    panel="#ffffff",
+    success="#0000aa",
+    warning="#aa00aa",
+    error="#aa0000",
+    variables={
+        "quiet": "#000000",
+        "rule": "#aaaaaa",
+        "row-cursor": "#ffffff",
+        "row-blurred": "#ffffff",
+        "bar-cached": "#aaaaaa",
+        "bar-input": "#5555ff",
+        "bar-output": "#0000aa",
+        "input-selection-background": "#aaaaaa",
+    },
+)
+
 THEMES = {"dark": DARK, "light": LIGHT}
 """By the name that the config uses."""
+
+THEMES_16 = {"dark": DARK_16, "light": LIGHT_16}
+"""The same for terminals of 16 colours: each colour is one of theirs, so that none is rounded into another."""

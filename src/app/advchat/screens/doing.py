@@ -1,6 +1,6 @@
-"""What each command on conversations, branches and turns does.
+"""What each command on conversations and branches does.
 
-Owns the way from a command to an action, with the turn or branch it speaks of taken from where the focus
+Owns the way from a command to an action, with the branch it speaks of taken from where the focus
 is. Each command ``a.b`` of the registry is the method ``do_a_b``.
 """
 
@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from advchat.actions import UserError
-from advchat.commands import BY_ID
 from advchat.screens.prompting import Failed, Prompting
-from advchat.slash import fork_argument
 from advchat.widgets.branches import BranchTree
-from advchat.widgets.turns import TurnList
-from advchat.widgets.usage import UsagePanel
 
 if TYPE_CHECKING:
-    from advchat.widgets.transcript import Transcript
     from advchat_storage.models import SearchHit
-
-_SIBLING_STEPS = {"previous_sibling": -1, "next_sibling": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,133 +183,7 @@ class Doing(Prompting):
         name = self.branches.branch_at(event.index).branch.branch_id
         self.move(Call(), lambda: self.actions.switch(name))
 
-    # Turns
-
-    def do_turn_fork(self, call: Call) -> None:
-        """Fork before a turn; what is typed from now on is the new branch's."""
-        turn, title = fork_argument(call.argument) if call.argument else (self._turn_under_cursor(), "")
-
-        async def fork() -> None:
-            await self.actions.fork(turn if turn is not None else await self._last_turn(), title=title)
-
-        self.move(call, fork)
-
-    def do_turn_branch(self, call: Call) -> None:
-        """Fork after a turn."""
-        turn = self._turn_of(call)
-
-        async def fork() -> None:
-            await self.actions.fork(turn if turn is not None else await self._last_turn(), after=True)
-
-        self.move(call, fork)
-
-    def do_turn_edit(self, call: Call) -> None:
-        """Fork before a turn, its prompt in the composer."""
-        turn = self._turn_of(call)
-
-        async def edit() -> str:
-            return await self.actions.edit(turn if turn is not None else await self._last_turn())
-
-        self.move(call, edit)
-
-    def do_turn_regenerate(self, call: Call) -> None:
-        """Fork before a turn and ask the same again."""
-        self._on_turn(call, self.actions.regenerate, moves=True)
-
-    def do_turn_continue(self, call: Call) -> None:
-        """Go on after an answer that broke off."""
-        self._on_turn(call, self.actions.continue_turn)
-
-    def do_turn_retry(self, call: Call) -> None:
-        """Ask again after an answer that broke off."""
-        self._on_turn(call, self.actions.retry_turn)
-
-    def do_turn_discard(self, call: Call) -> None:
-        """Drop what an interrupted answer left."""
-        self._on_turn(call, self.actions.discard_partial)
-
-    def _on_turn(self, call: Call, action: Callable[[int], Awaitable[None]], *, moves: bool = False) -> None:
-        turn = self._turn_of(call)
-
-        async def act() -> None:
-            await action(turn if turn is not None else await self._last_turn())
-
-        self.move(call, act) if moves else self.act(call, act)
-
-    def do_turn_copy(self, call: Call) -> None:
-        """Copy a turn's prompt and answer."""
-        turn = self._turn_of(call)
-
-        async def copy() -> None:
-            number = turn if turn is not None else await self._last_turn()
-            found = await self.read_turn(number)
-            if found is None:
-                raise UserError(f"There is no turn {number} on this branch.")
-            answer = "\n\n".join(item.text for item in found.items if item.kind == "text" and item.text)
-            self.app.copy_to_clipboard(f"{found.prompt}\n\n{answer}" if answer else found.prompt)
-
-        self.act(call, copy)
-
-    def _turn_of(self, call: Call) -> int | None:
-        return int(call.argument) if call.argument else self._turn_under_cursor()
-
-    def _turn_under_cursor(self) -> int | None:
-        """Tell the turn that the focused panel stands on; None for the newest."""
-        if self.turns.has_focus and self.turns.chosen is not None:
-            return self.turns.chosen.turn
-        if self.transcript.has_focus and self.transcript.chosen is not None:
-            return self.transcript.chosen.turn
-        return None
-
-    async def _last_turn(self) -> int:
-        count = self.actions.snapshot.turn_count
-        rows = await self.actions.turn_rows(count - 1, count) if count else []
-        if not rows:
-            raise UserError("There are no turns yet: send a prompt first.")
-        return rows[-1].turn
-
     def show_turn(self, turn: int) -> None:
         """Bring a turn into view everywhere."""
         self.turns.show_turn(turn)
         self.transcript.scroll_to_turn(turn)
-
-    @on(TurnList.Chosen, "#turns")
-    def _choose_turn(self, event: TurnList.Chosen) -> None:
-        event.stop()
-        row = self.turns.row_at(event.index)
-        if row is None:
-            return
-        if event.zone == "fork":
-            self.do_turn_fork(Call(str(row.turn)))
-        else:
-            self.show_turn(row.turn)
-
-    def on_transcript_fork_requested(self, event: Transcript.ForkRequested) -> None:
-        """Fork where the transcript's button was pressed."""
-        event.stop()
-        self.do_turn_fork(Call(str(event.turn)))
-
-    def on_transcript_action_requested(self, event: Transcript.ActionRequested) -> None:
-        """Do what a button in the transcript says."""
-        event.stop()
-        turn = event.turn
-        if event.action in _SIBLING_STEPS:
-            step = _SIBLING_STEPS[event.action]
-            self.move(Call(), lambda: self.actions.sibling_at(turn, step))
-        elif f"turn.{event.action}" in BY_ID:
-            self.run(BY_ID[f"turn.{event.action}"], str(turn))
-
-    # Usage
-
-    def do_usage_previous(self, call: Call) -> None:
-        """Move to the bar before."""
-        self.usage.step(-1)
-
-    def do_usage_next(self, call: Call) -> None:
-        """Move to the bar after."""
-        self.usage.step(1)
-
-    @on(UsagePanel.TurnPicked)
-    def _pick_turn(self, event: UsagePanel.TurnPicked) -> None:
-        event.stop()
-        self.show_turn(event.turn)

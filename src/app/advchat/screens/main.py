@@ -17,8 +17,9 @@ from textual.binding import BindingType
 from advchat.actions import UserError
 from advchat.bindings import bindings
 from advchat.commands import BY_ID, Command
-from advchat.screens.doing import Call, Doing
+from advchat.screens.doing import Call
 from advchat.screens.prompting import Failed
+from advchat.screens.turning import Turning
 from advchat.widgets.footer import KeyFooter
 from advchat.widgets.lines import AskBar
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from advchat.widgets.transcript import Transcript
 
 
-class MainScreen(Doing):
+class MainScreen(Turning):
     """Everything the program can be told to do."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("global")
@@ -70,6 +71,8 @@ class MainScreen(Doing):
                 return len(shown.branches) > 1
             case "branch.bin":
                 return bool(shown.binned)
+            case "turn.continue" | "turn.retry" | "turn.discard":
+                return command.id.partition(".")[2] in self.offered()
             case _:
                 return command.scope != "turn" or shown.turn_count > 0
 

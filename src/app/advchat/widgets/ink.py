@@ -17,11 +17,12 @@ from textual.widget import Widget
 
 def ink(widget: Widget) -> Mapping[str, Style]:
     """Give the styles of the theme in force, by name."""
-    return _inks(widget.app.current_theme)
+    few = widget.app.console.color_system in {None, "standard", "windows"}
+    return _inks(widget.app.current_theme, few)
 
 
 @lru_cache(maxsize=8)
-def _styles(name: str, colours: tuple[tuple[str, str], ...]) -> Mapping[str, Style]:
+def _styles(colours: tuple[tuple[str, str], ...], few: bool) -> Mapping[str, Style]:
     of = dict(colours)
 
     def front(variable: str, *, bold: bool = False) -> Style:
@@ -30,7 +31,7 @@ def _styles(name: str, colours: tuple[tuple[str, str], ...]) -> Mapping[str, Sty
     def back(variable: str) -> Style:
         return Style(bgcolor=Color.parse(of[variable]).rich_color)
 
-    return {
+    styles = {
         "quiet": front("quiet"),
         "accent": front("accent"),
         "key": front("accent", bold=True),
@@ -49,9 +50,15 @@ def _styles(name: str, colours: tuple[tuple[str, str], ...]) -> Mapping[str, Sty
         "selected": back("input-selection-background"),
         "caret": front("background") + back("foreground"),
     }
+    if few:
+        # Sixteen colours have no two grounds on which every ink can be read.
+        for name in ("cursor", "selected", "caret"):
+            styles[name] = Style(reverse=True)
+        styles["blurred"] = styles["hover"] = Style(underline=True)
+    return styles
 
 
-def _inks(theme: Theme) -> Mapping[str, Style]:
+def _inks(theme: Theme, few: bool) -> Mapping[str, Style]:
     plain = theme.foreground or ("#dddddd" if theme.dark else "#222222")
     ground = theme.background or ("#121212" if theme.dark else "#fafafa")
     # A theme that is not ours lacks our own variables: what is merely quieter is then drawn plainly.
@@ -76,4 +83,4 @@ def _inks(theme: Theme) -> Mapping[str, Style]:
         *("foreground", "background", "quiet", "rule", "accent", "success", "warning", "error", "bar-cached"),
         *("bar-input", "bar-output", "row-cursor", "row-blurred", "input-selection-background"),
     )
-    return _styles(theme.name, tuple((name, of[name]) for name in names))
+    return _styles(tuple((name, of[name]) for name in names), few)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from advchat.state import Offer, QueuedPrompt
 
+_MOST_QUEUED = 4
+"""Lines that waiting prompts may take."""
+
 
 class Notice(Static):
     """One line beside the composer: what went wrong and the way out, or what has been done."""
@@ -85,17 +88,25 @@ class QueueLines(Static):
             return
         self._queue = queue
         self.set_class(bool(queue), "-shown")
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Cut the prompts for the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
         width = max(20, self.size.width or 80)
-        shown = queue if len(queue) <= 4 else queue[:3]
-        lines = [f"◷ waits: {one_line(prompt.text, width - 22)}  ✕ take back" for prompt in shown]
-        if len(queue) > 4:
-            lines.append(f"  and {len(queue) - 3} more wait")
+        shown = self._queue if len(self._queue) <= _MOST_QUEUED else self._queue[: _MOST_QUEUED - 1]
+        lines = [f"◷ waits: {one_line(prompt.text, width - 24)}  ✕ take back" for prompt in shown]
+        if len(self._queue) > len(shown):
+            lines.append(f"  and {len(self._queue) - len(shown)} more wait")
         self.update(Content("\n".join(lines)))
 
     def on_click(self, event: events.Click) -> None:
         """Take the clicked prompt back."""
         offset = event.get_content_offset(self)
-        if offset is not None and offset.y < min(len(self._queue), 4 if len(self._queue) <= 4 else 3):
+        most = _MOST_QUEUED if len(self._queue) <= _MOST_QUEUED else _MOST_QUEUED - 1
+        if offset is not None and offset.y < min(len(self._queue), most):
             self.post_message(self.TakeBack(self._queue[offset.y].queue_id))
 
 
