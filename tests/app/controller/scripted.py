@@ -18,6 +18,7 @@ class ScriptedRunner:
         self.requests: list[RunRequest] = []
         self.held: dict[str, asyncio.Event] = {}
         self.failing: set[str] = set()
+        self.fail_all = False
         self._stops: dict[str, asyncio.Event] = {}
 
     async def prepare(self, model: str | None = None) -> None:
@@ -52,7 +53,7 @@ class ScriptedRunner:
             if stop.is_set():
                 await request.session.add_items([{"role": "assistant", "content": "re: "}])
                 return RunResult("stopped", partial="re: ")
-        if request.prompt in self.failing:
+        if self.fail_all or request.prompt in self.failing:
             return RunResult("failed", error="It failed.")
         emit(TextDelta(request.run_id, request.prompt))
         now = datetime.now(UTC).isoformat()

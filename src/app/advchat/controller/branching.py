@@ -158,8 +158,12 @@ class Branching(Core):
         await self.runs.resume(self.place, prompt, turn, shown.message_id, model=self._model)
 
     async def _last_turn(self) -> Turn:
-        count = await self.store.turn_count(*self.place)
-        turns = await self.store.turns(*self.place, max(0, count - 1), count)
+        return await self._last_turn_of(self._branch_id)
+
+    async def _last_turn_of(self, branch_id: str) -> Turn:
+        place = (self._conversation_id, branch_id)
+        count = await self.store.turn_count(*place)
+        turns = await self.store.turns(*place, max(0, count - 1), count)
         if not turns:
             raise UserError("This branch has no turns yet.")
         return turns[-1]

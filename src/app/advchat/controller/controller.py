@@ -15,9 +15,9 @@ from pathlib import Path
 from advchat.actions import UserError
 from advchat.controller.budgets import Cheaper
 from advchat.controller.core import StartAt
-from advchat.controller.exploring import Exploring
 from advchat.controller.item_views import turn_view
 from advchat.controller.runs import Price
+from advchat.controller.summarising import Summarising
 from advchat.runner import Embedded, Runner
 from advchat.state import Offer, TurnView
 from advchat_storage import Store, UsageSum
@@ -28,7 +28,7 @@ LOCAL = "local"
 TOUR = "tour"
 
 
-class Controller(Exploring):
+class Controller(Summarising):
     """Everything a user can do, on one database and one runner."""
 
     def __init__(

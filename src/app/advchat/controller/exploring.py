@@ -23,10 +23,6 @@ from advchat.state import (
 from advchat_storage.models import UsageSum
 
 NANO = 1_000_000_000
-SUMMARY_PROMPT = (
-    "Summarise this conversation so far for somebody who goes on from it: what was asked, what was found and "
-    "decided, what is open. Be complete and brief; write only the summary."
-)
 
 
 class Exploring(Fanning):

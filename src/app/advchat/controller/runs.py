@@ -178,6 +178,12 @@ class Runs:
         self._ask_to_stop(run)
         await run.done.wait()
 
+    async def wait(self, place: Place) -> None:
+        """Wait until the branch's run is over; at once when there is none."""
+        run = self._runs.get(place)
+        if run is not None:
+            await run.done.wait()
+
     async def stop_conversation(self, conversation_id: str) -> None:
         """Stop every run of a conversation and forget its queue."""
         places = [place for place in {*self._runs, *self._queues} if place[0] == conversation_id]
