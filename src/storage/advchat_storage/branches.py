@@ -90,21 +90,14 @@ def leave(connection: sqlite3.Connection, session_id: str, branch_id: str) -> No
 def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None:
     """Remove a branch for good; messages that other branches show stay, and so does what was paid."""
     place = {"session": scope.session_id, "branch": branch_id}
-    connection.execute(
-        "DELETE FROM advchat_turns WHERE session_id = :session AND message_id IN ("
-        "SELECT message_id FROM message_structure WHERE session_id = :session AND branch_id = :branch) "
-        f"AND {_SHOWN_NOWHERE_ELSE.format(message='advchat_turns.message_id')}",
-        place,
-    )
-    # Structure rows of these messages go with them, by their foreign key.
-    connection.execute(
-        f"DELETE FROM {scope.tables.messages} WHERE id IN ("
-        "SELECT message_id FROM message_structure WHERE session_id = :session AND branch_id = :branch) "
-        f"AND {_SHOWN_NOWHERE_ELSE.format(message=f'{scope.tables.messages}.id')}",
-        place,
-    )
+    only_here = connection.execute(_ONLY_HERE, place).fetchall()
     for table in ("message_structure", "turn_usage", "advchat_drafts"):
         connection.execute(f"DELETE FROM {table} WHERE session_id = :session AND branch_id = :branch", place)
+    connection.executemany(f"DELETE FROM {scope.tables.messages} WHERE id = ?", only_here)
+    connection.executemany(
+        "DELETE FROM advchat_turns WHERE session_id = ? AND message_id = ?",
+        [(scope.session_id, message) for (message,) in only_here],
+    )
     connection.execute(
         "UPDATE advchat_branches SET gone = 1 WHERE session_id = :session AND branch_id = :branch", place
     )
@@ -187,26 +180,32 @@ SELECT session_id, message_id, :branch, message_type,
         + ROW_NUMBER() OVER (ORDER BY sequence_number),
     user_turn_number, user_turn_number, tool_name
 FROM message_structure
-WHERE session_id = :session AND branch_id = :source AND user_turn_number <= :last
+WHERE session_id = :session AND branch_id = :source AND sequence_number < COALESCE(
+    (SELECT MIN(sequence_number) FROM message_structure
+        WHERE session_id = :session AND branch_id = :source AND user_turn_number = :last + 1),
+    9223372036854775807)
 ORDER BY sequence_number
 """
 
-_SHOWN_NOWHERE_ELSE = """NOT EXISTS (
-    SELECT 1 FROM message_structure AS other WHERE other.message_id = {message}
-        AND NOT (other.session_id = :session AND other.branch_id = :branch)
-)"""
-
-# The index by turn has all that is grouped; a branch's first row is looked up once.
-_FILLED = """
-SELECT grouped.branch_id, grouped.messages, grouped.turns, first.created_at
-FROM (
-    SELECT branch_id, COUNT(*) AS messages, MAX(user_turn_number) AS turns
-    FROM message_structure WHERE session_id = :session GROUP BY branch_id
-) AS grouped
-CROSS JOIN message_structure AS first ON first.id = (
-    SELECT id FROM message_structure WHERE session_id = :session AND branch_id = grouped.branch_id
-    ORDER BY sequence_number LIMIT 1
+# Row numbers are in every index, so that a message's other rows are found without reading them.
+_ONLY_HERE = """
+SELECT here.message_id FROM message_structure AS here
+WHERE here.session_id = :session AND here.branch_id = :branch AND NOT EXISTS (
+    SELECT 1 FROM message_structure AS other WHERE other.message_id = here.message_id AND other.id <> here.id
 )
+"""
+
+# The narrowest index is counted; what else is told of a branch is at an end of another index.
+_FILLED = """
+SELECT grouped.branch_id, grouped.messages,
+    (SELECT MAX(user_turn_number) FROM message_structure
+        WHERE session_id = :session AND branch_id = grouped.branch_id),
+    (SELECT created_at FROM message_structure WHERE session_id = :session AND branch_id = grouped.branch_id
+        ORDER BY sequence_number LIMIT 1)
+FROM (
+    SELECT branch_id, COUNT(*) AS messages FROM message_structure INDEXED BY idx_structure_branch
+    WHERE session_id = :session GROUP BY branch_id
+) AS grouped
 """
 
 _RECORDED = """

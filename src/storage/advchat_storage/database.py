@@ -105,16 +105,19 @@ class Database:
         if not getattr(self, "_released", True):
             self.release()
 
-    def submit_write(self, change: Job[T], then: Callable[[T], None] | None = None) -> Future[T]:
+    def submit_write(
+        self, change: Job[T], then: Callable[[T], None] | None = None, *, unchecked: bool = False
+    ) -> Future[T]:
         """Queue one transaction: all of ``change``, or nothing of it when it raises.
 
         Its place among the writes is the place of this call. ``then`` is called with the result once it is
-        committed, before any later write begins, on the writer's thread.
+        committed, before any later write begins, on the writer's thread. ``unchecked`` spares the check of
+        foreign keys for a change that keeps them by itself.
         """
 
         def transact(connection: sqlite3.Connection) -> T:
             self._make_ready(connection)
-            result = self._pool.writer.transact(change)
+            result = self._pool.writer.transact(change, unchecked=unchecked)
             if then is not None:
                 then(result)
             return result

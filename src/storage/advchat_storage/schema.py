@@ -253,8 +253,9 @@ TRIGGERS = (
     """,
     """
     CREATE TRIGGER IF NOT EXISTS advchat_branch_emptied AFTER DELETE ON message_structure
-    WHEN NOT EXISTS (
-        SELECT 1 FROM message_structure WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id
+    WHEN OLD.user_turn_number <= 1 AND NOT EXISTS (
+        SELECT 1 FROM message_structure
+        WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id AND user_turn_number <= 1
     )
     BEGIN
         UPDATE advchat_branches SET gone = 1 WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id;
@@ -269,7 +270,10 @@ TRIGGERS = (
     END
     """,
 )
-"""What the SDK's own class removes is marked as gone in our tables; plain SQL, for they run there too."""
+"""What the SDK's own class removes is marked as gone in our tables; plain SQL, for they run there too.
+
+A branch loses its first turn only when it loses everything, so that only those rows cost a look.
+"""
 
 ADVANCED_TABLES = ("message_structure", "turn_usage", "branch_reservations", "session_clear_generations")
 

@@ -113,7 +113,11 @@ class SessionBase:
         return self._database
 
     def _queue(
-        self, change: Change[T], arrive: Callable[[T, Position], Position | None] | None = None
+        self,
+        change: Change[T],
+        arrive: Callable[[T, Position], Position | None] | None = None,
+        *,
+        unchecked: bool = False,
     ) -> Future[T]:
         """Reserve a place among the writes; the branch written is the one current at this call.
 
@@ -135,12 +139,16 @@ class SessionBase:
                 with self._position_lock:
                     self._position = target
 
-        return database.submit_write(transact, move)
+        return database.submit_write(transact, move, unchecked=unchecked)
 
     async def _write(
-        self, change: Change[T], arrive: Callable[[T, Position], Position | None] | None = None
+        self,
+        change: Change[T],
+        arrive: Callable[[T, Position], Position | None] | None = None,
+        *,
+        unchecked: bool = False,
     ) -> T:
-        return await settled(self._queue(change, arrive))
+        return await settled(self._queue(change, arrive, unchecked=unchecked))
 
     async def _read(self, query: Change[T], branch_id: str | None = None) -> T:
         """Read a branch: the one named, else the current one."""

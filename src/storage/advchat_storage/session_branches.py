@@ -125,7 +125,9 @@ class BranchingSession(SessionBase):
             return is_current
 
         await self._write(
-            delete, lambda was_current, place: Position(MAIN, place.generation) if was_current else None
+            delete,
+            lambda was_current, place: Position(MAIN, place.generation) if was_current else None,
+            unchecked=True,
         )
         self._logger.info("Deleted branch '%s'", branch_id)
 
@@ -246,7 +248,9 @@ class BranchingSession(SessionBase):
             return made, source
 
         made, _ = await self._write(
-            make, lambda done, place: Position(done[0], place.generation) if switch else None
+            make,
+            lambda done, place: Position(done[0], place.generation) if switch else None,
+            unchecked=True,
         )
         return made
 

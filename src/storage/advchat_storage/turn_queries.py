@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from advchat_storage.items import CALLS, TOOL_SEARCH, Json, ascii_folded, content_preview, cut, says
 from advchat_storage.parsing import parse
 from advchat_storage.place import Scope
+from advchat_storage.wording import storable
 
 
 def conversation_turns(connection: sqlite3.Connection, scope: Scope, branch: str) -> list[dict[str, Any]]:
@@ -103,34 +104,32 @@ def _turn(number: int, content: str, full_content: Json, moment: str) -> dict[st
     }
 
 
-def _written_forms(term: str) -> tuple[str, str] | None:
-    """Give how the term stands in a row's JSON, escaped or not; None where every row holds it."""
-    forms = [json.dumps(term, ensure_ascii=escaped)[1:-1].lower() for escaped in (True, False)]
-    try:
-        forms[1].encode()
-    except UnicodeEncodeError:
-        forms[1] = forms[0]
-    return (forms[0], forms[1]) if term else None
+def _written_forms(term: str) -> list[str]:
+    """Give patterns of which a row's JSON matches one if its text holds the term: escaped, and as it is."""
+    forms = {json.dumps(term, ensure_ascii=escaped)[1:-1] for escaped in (True, False)}
+    return [f"%{_literal(form)}%" for form in sorted(forms) if form == storable(form)]
+
+
+def _literal(text: str) -> str:
+    return text.replace("~", "~~").replace("%", "~%").replace("_", "~_")
 
 
 def _user_turns(
-    connection: sqlite3.Connection, scope: Scope, branch: str, forms: tuple[str, str] | None = None
+    connection: sqlite3.Connection, scope: Scope, branch: str, forms: Sequence[str] = ()
 ) -> Iterator[tuple[int, Mapping[str, Any], str]]:
-    """Yield turn, item and time of the branch's user messages, only those whose text has one of ``forms``."""
-    condition = (
-        ""
-        if forms is None
-        else "AND (instr(lower(m.message_data), :escaped) OR instr(lower(m.message_data), :plain))"
-    )
+    """Yield turn, item and time of the branch's user messages; with ``forms``, those whose row matches one."""
+    matches = " OR ".join(f"m.message_data LIKE :form{index} ESCAPE '~'" for index in range(len(forms)))
     query = f"""
         SELECT s.user_turn_number, CAST(m.message_data AS BLOB), m.created_at
         FROM message_structure AS s CROSS JOIN {scope.tables.messages} AS m ON m.id = s.message_id
-        WHERE s.session_id = :session AND s.branch_id = :branch AND s.message_type = 'user' {condition}
+        WHERE s.session_id = :session AND s.branch_id = :branch AND s.message_type = 'user'
+            {f"AND ({matches})" if forms else ""}
         ORDER BY s.sequence_number
     """
-    escaped, plain = forms or ("", "")
-    values = {"session": scope.session_id, "branch": branch, "escaped": escaped, "plain": plain}
-    for number, data, moment in connection.execute(query, values):
+    values = {f"form{index}": form for index, form in enumerate(forms)}
+    for number, data, moment in connection.execute(
+        query, {"session": scope.session_id, "branch": branch, **values}
+    ):
         item = parse(data)
         if isinstance(item, Mapping):
             yield number, item, moment

@@ -56,11 +56,24 @@ class Worker(aiosqlite.Connection):
 
         return self._queue(run_open)
 
-    def transact(self, change: Job[T]) -> T:
-        """Run all of ``change`` or nothing of it; only from a job of this worker."""
+    def transact(self, change: Job[T], *, unchecked: bool = False) -> T:
+        """Run all of ``change`` or nothing of it; only from a job of this worker.
+
+        ``unchecked`` spares the check of foreign keys for a change that keeps them by itself.
+        """
         connection = self._connection
         if connection is None:
             raise RuntimeError("transact() outside a job")
+        if not unchecked:
+            return self._transact(connection, change)
+        connection.execute("PRAGMA foreign_keys = OFF")
+        try:
+            return self._transact(connection, change)
+        finally:
+            if self._connection is not None:
+                connection.execute("PRAGMA foreign_keys = ON")
+
+    def _transact(self, connection: sqlite3.Connection, change: Job[T]) -> T:
         connection.execute("BEGIN IMMEDIATE")
         try:
             result = change(connection)
