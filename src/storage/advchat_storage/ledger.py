@@ -132,6 +132,12 @@ def settle_usage(connection: sqlite3.Connection, *, session_id: str, branch_id: 
     )
 
 
+def has_unsettled(connection: sqlite3.Connection, *, session_id: str, branch_id: str, turn: int) -> bool:
+    """Tell whether requests of a turn were recorded since its usage was stored last."""
+    query = f"SELECT 1 FROM advchat_requests WHERE {_UNSETTLED} LIMIT 1"
+    return connection.execute(query, (session_id, branch_id, turn)).fetchone() is not None
+
+
 _UNSETTLED = "session_id = ? AND branch_id = ? AND turn = ? AND origin = 'advchat' AND settled = 0"
 
 

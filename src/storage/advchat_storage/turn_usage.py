@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from advchat_storage.clock import now
 from advchat_storage.history import last_turn
 from advchat_storage.items import Json
-from advchat_storage.ledger import settle_usage
+from advchat_storage.ledger import has_unsettled, record, settle_usage
+from advchat_storage.models import RequestRecord
 from advchat_storage.place import Scope
 
 
@@ -27,6 +30,17 @@ class HasUsage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One request of a run; None where the provider told nothing."""
+
+    input_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """What one run has used, taken at the moment of the call: the SDK goes on adding to its own object."""
 
@@ -36,6 +50,9 @@ class Measured:
     total_tokens: int
     input_details: str | None
     output_details: str | None
+    parts: tuple[Part, ...] = ()
+    """The run's requests one by one, where the SDK kept them."""
+    agent: str | None = None
 
 
 def measured(result: HasUsage) -> Measured | None:
@@ -50,6 +67,8 @@ def measured(result: HasUsage) -> Measured | None:
         total_tokens=int(usage.total_tokens or 0),
         input_details=_details(getattr(usage, "input_tokens_details", None)),
         output_details=_details(getattr(usage, "output_tokens_details", None)),
+        parts=tuple(map(_part, getattr(usage, "request_usage_entries", None) or ())),
+        agent=getattr(getattr(result, "last_agent", None), "name", None),
     )
 
 
@@ -74,7 +93,40 @@ def store(connection: sqlite3.Connection, scope: Scope, branch: str, usage: Meas
             usage.output_details,
         ),
     )
+    if len(usage.parts) > 1:
+        _record_parts(connection, scope, branch, turn, usage)
     settle_usage(connection, session_id=scope.session_id, branch_id=branch, turn=turn)
+
+
+def _record_parts(
+    connection: sqlite3.Connection, scope: Scope, branch: str, turn: int, usage: Measured
+) -> None:
+    """Give the ledger a row per request, unless they were recorded as their responses arrived."""
+    if has_unsettled(connection, session_id=scope.session_id, branch_id=branch, turn=turn):
+        return
+    moment, run_id = now(), f"run-{uuid.uuid4().hex}"
+    for part in usage.parts:
+        request = RequestRecord(
+            request_id=f"request-{uuid.uuid4().hex}",
+            run_id=run_id,
+            branch_id=branch,
+            turn=turn,
+            agent=usage.agent,
+            model_asked=None,
+            model=None,
+            provider=None,
+            api=None,
+            started_at=moment,
+            first_token_at=None,
+            finished_at=moment,
+            status="completed",
+            input_tokens=part.input_tokens,
+            cached_tokens=part.cached_tokens,
+            cache_write_tokens=part.cache_write_tokens,
+            output_tokens=part.output_tokens,
+            reasoning_tokens=part.reasoning_tokens,
+        )
+        record(connection, session_id=scope.session_id, request=request)
 
 
 def session_usage(connection: sqlite3.Connection, scope: Scope, branch: str | None) -> dict[str, int] | None:
@@ -119,6 +171,18 @@ def _parsed(details: str | None) -> Json:
         return json.loads(details)
     except (ValueError, TypeError):
         return None
+
+
+def _part(entry: Json) -> Part:
+    told = bool(entry.input_tokens or entry.output_tokens or entry.total_tokens)
+    inputs, outputs = entry.input_tokens_details, entry.output_tokens_details
+    return Part(
+        input_tokens=entry.input_tokens if told else None,
+        cached_tokens=getattr(inputs, "cached_tokens", None) if told else None,
+        cache_write_tokens=getattr(inputs, "cache_write_tokens", None) if told else None,
+        output_tokens=entry.output_tokens if told else None,
+        reasoning_tokens=getattr(outputs, "reasoning_tokens", None) if told else None,
+    )
 
 
 def _details(details: Json) -> str | None:
