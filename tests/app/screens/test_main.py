@@ -411,3 +411,16 @@ def _ticking(d: Desk) -> list[Any]:
     """The timers that would wake the program again and again."""
     timers: list[Any] = [timer for pump in (d.app, d.main, *d.main.walk_children()) for timer in pump._timers]
     return [timer for timer in timers if timer._repeat is None and timer._active.is_set()]
+
+
+async def test_case_80_sixteen_colours_get_themes_of_their_own(
+    desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "standard")
+    async with desk() as d:
+        assert d.app.theme == "advchat-dark-16"
+        cursor = d.main.branches.render_line(d.main.branches.cursor)
+        assert all(segment.style is not None and segment.style.underline for segment in cursor)
+        await d.pilot.press("f2")
+        cursor = d.main.branches.render_line(d.main.branches.cursor)
+        assert all(segment.style is not None and segment.style.reverse for segment in cursor)
