@@ -162,6 +162,20 @@ def test_check_and_backup(filled: CommandLine, tmp_path: Path) -> None:
         assert filled.db.stat().st_mode & 0o777 == 0o600
 
 
+def test_check_speaks_of_a_file_too_damaged_to_open(filled: CommandLine) -> None:
+    data = filled.db.read_bytes()
+    filled.db.write_bytes(data[:4096] + data[4096 : len(data) // 2].replace(b"a", b"\xff"))
+    assert "advchat check" in filled("conversations").complaint(1)
+    found = filled("check")
+    assert found.code == 1
+    assert "found: " in found.out
+    assert found.out.endswith(": not in order\n")
+    assert "advchat check --repair" in found.err
+    report = filled("check", "--repair", "--json").json
+    assert not report["ok"]
+    assert report["findings"]
+
+
 def test_options_may_stand_before_the_command(filled: CommandLine, capfd: pytest.CaptureFixture[str]) -> None:
     from advchat.cli import main
 

@@ -16,6 +16,7 @@ from advchat.config import Config, data_dir, load_config
 
 if TYPE_CHECKING:
     from advchat.controller import Controller
+    from advchat_storage import Store
 
 DATABASE = "conversations.db"
 
@@ -109,12 +110,27 @@ async def run_report(chosen: Settings) -> int:
         return await _run_prices(chosen)
     if not chosen.db_path.exists():
         raise UserError(f"{chosen.db_path} does not exist. Name the database with --db FILE.")
-    async with Store(chosen.db_path) as store:
+    store = Store(chosen.db_path)
+    try:
+        await _open(store, damaged=options.command == "check")
         if options.command == "compare":
             from advchat.cli.comparing import compare  # noqa: PLC0415 - only here
 
             return await compare(store, options)
         return await REPORTS[options.command](store, options)
+    finally:
+        await store.close()
+
+
+async def _open(store: Store, *, damaged: bool) -> None:
+    """Open the file; with ``damaged`` one of ours that is too damaged to open is no error."""
+    from advchat_storage.errors import CorruptDatabaseError  # noqa: PLC0415 - late, see above
+
+    try:
+        await store.open()
+    except CorruptDatabaseError:
+        if not damaged:
+            raise
 
 
 async def _run_prices(chosen: Settings) -> int:
