@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from advchat.state import ItemView, TurnRow, TurnView
 from advchat.widgets.transcript import Transcript
-from advchat.widgets.transcript.view import contrast
+from advchat.widgets.transcript.palette import contrast
 
 from .transcript_host import IDENT, Host, HostScreen, answered, until
 

@@ -118,7 +118,7 @@ def test_kept_rows_and_turns_are_bounded() -> None:
         put(viewport, turn, 60)
         viewport.jump_to(turn - 1)
         viewport.compose()
-    assert viewport.kept_rows <= 5000 + 20 * viewport.height
+    assert viewport.shelf.kept_rows <= 6000 + 20 * viewport.height
     viewport.jump_to(0)
     assert "▌ 1" in texts(viewport)[0]
 

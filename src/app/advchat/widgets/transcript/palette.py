@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from rich.style import Style
+from textual.color import Color
 
 PREFIX = "transcript--"
+_CONTRAST = 4.5
 
 PALETTE_CSS = """
 TranscriptView {
@@ -97,3 +99,28 @@ def make_palette(resolve: Callable[[str], Style]) -> Palette:
 def plain_palette() -> Palette:
     """Return a palette without any styling, for measuring."""
     return make_palette(lambda _name: Style())
+
+
+def legible(color: Color, background: Color) -> Color:
+    """Return the colour, moved away from its background until its contrast is 4.5:1."""
+    if color.ansi is not None or background.ansi is not None:
+        return color
+    away = background.get_contrast_text(1.0)
+    away = background + away
+    for _ in range(20):
+        if contrast(color, background) >= _CONTRAST:
+            break
+        color = color.blend(away, 0.1)
+    return color
+
+
+def contrast(first: Color, second: Color) -> float:
+    """Return the contrast ratio of two colours, as web accessibility defines it."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    parts = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized)
+    red, green, blue = parts
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -177,7 +177,7 @@ class PointerView(CursorView):
     def _select(self, selected: Range | None) -> None:
         self._selected = selected
         positions = range(0) if selected is None else range(selected.start.position, selected.stop.position + 1)
-        self.viewport.pinned = positions
+        self.viewport.shelf.pinned = positions
         self.refresh()
         # Textual's own list of selections is told, so that its copy command and its clearing reach this one.
         if selected is not None:
@@ -194,7 +194,7 @@ class PointerView(CursorView):
         """Drop the selection when Textual says that it was cleared."""
         if selection is None and self._selected is not None:
             self._selected = None
-            self.viewport.pinned = range(0)
+            self.viewport.shelf.pinned = range(0)
             self.refresh()
 
     def marks(self, line: Line) -> list[Mark]:

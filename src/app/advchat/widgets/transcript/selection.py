@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from advchat.widgets.transcript.document import Block, TurnDoc
+from advchat.widgets.transcript.block import Block
+from advchat.widgets.transcript.document import TurnDoc
 from advchat.widgets.transcript.rows import NOWHERE, Row, Span
 from advchat.widgets.transcript.viewport import Line
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from advchat.widgets.transcript.block import Block
 from advchat.widgets.transcript.blocks import BlockKind
 from advchat.widgets.transcript.code import fence_body
-from advchat.widgets.transcript.document import Block, TurnDoc
+from advchat.widgets.transcript.document import TurnDoc
 from advchat.widgets.transcript.rows import Row, Span, Target
 from advchat.widgets.transcript.viewport import Viewport
 

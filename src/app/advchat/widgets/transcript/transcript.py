@@ -137,9 +137,9 @@ class Transcript(PointerView):
         same = self._ident is not None and self._ident[0] == ident[0]
         again, self._ident = ident == self._ident, ident
         if any(row.turn == 0 for row in rows):
-            viewport.first_turn = 0
+            viewport.shelf.first_turn = 0
         elif not same:
-            viewport.first_turn = 1
+            viewport.shelf.first_turn = 1
         if again:
             viewport.hint(rows)
             self.set_count(count)
@@ -147,7 +147,7 @@ class Transcript(PointerView):
         self._drop_live()
         keep, at = 0, 0
         if same and keep_scroll_at is not None:
-            keep = max(0, min(keep_scroll_at - viewport.first_turn, count, viewport.count))
+            keep = max(0, min(keep_scroll_at - viewport.shelf.first_turn, count, viewport.count))
             at = next((y for y, line in enumerate(viewport.lines) if line.position == keep), 0)
         self._measure()
         viewport.reset(count, rows, keep=keep)
@@ -174,7 +174,7 @@ class Transcript(PointerView):
         """Take turns from position ``start`` on; the live turn is left as it is."""
         viewport = self.viewport
         if turns:
-            viewport.first_turn = turns[0].turn - start
+            viewport.shelf.first_turn = turns[0].turn - start
         for position, view in enumerate(turns, start):
             self._stale.discard(position)
             self._asked.pop(position, None)
@@ -222,7 +222,7 @@ class Transcript(PointerView):
     def scroll_to_turn(self, turn: int) -> None:
         """Put the cursor on the turn with that number and its head in view, at the top if it has to move."""
         if self.viewport.count:
-            self.show_position(max(0, min(turn - self.viewport.first_turn, self.viewport.count - 1)))
+            self.show_position(max(0, min(turn - self.viewport.shelf.first_turn, self.viewport.count - 1)))
 
     @property
     def chosen(self) -> TurnView | None:
@@ -232,7 +232,7 @@ class Transcript(PointerView):
 
     def turn_source(self, key: int) -> str | None:
         """Return the answer's source of a loaded turn, or its prompt if there is none."""
-        position = self.viewport.position_of(key)
+        position = self.viewport.shelf.position_of(key)
         doc = None if position is None else self.viewport.doc(position)
         return None if doc is None else doc.answer() or doc.view.prompt
 
@@ -245,8 +245,8 @@ class Transcript(PointerView):
         """
         viewport = self.viewport
         if not viewport.count:
-            viewport.first_turn = min(1, view.turn)
-        position = max(0, view.turn - viewport.first_turn)
+            viewport.shelf.first_turn = min(1, view.turn)
+        position = max(0, view.turn - viewport.shelf.first_turn)
         fresh = position >= viewport.count or (self._live is None and position == viewport.count - 1)
         if fresh and follow:
             viewport.follow = True
@@ -268,7 +268,7 @@ class Transcript(PointerView):
     def end_run(self, view: TurnView) -> None:
         """Put the stored turn in the live one's place."""
         self._drop_live()
-        position = max(0, view.turn - self.viewport.first_turn)
+        position = max(0, view.turn - self.viewport.shelf.first_turn)
         if position >= self.viewport.count:
             self.viewport.set_count(position + 1)
         self.viewport.put(position, view, self.settings_of(view.key, position))
@@ -283,7 +283,7 @@ class Transcript(PointerView):
     def _draw_live(self) -> None:
         self._live_timer = None
         live = self._live
-        position = None if live is None else self.viewport.position_of(live.key)
+        position = None if live is None else self.viewport.shelf.position_of(live.key)
         doc = None if position is None else self.viewport.doc(position)
         if live is None or position is None or doc is None:
             return
@@ -295,7 +295,7 @@ class Transcript(PointerView):
         self._live_cost = monotonic() - begun
 
     def _live_count(self) -> int:
-        return 0 if self._live is None else self._live.turn - self.viewport.first_turn + 1
+        return 0 if self._live is None else self._live.turn - self.viewport.shelf.first_turn + 1
 
     def _drop_live(self) -> None:
         if self._live is not None:
@@ -330,7 +330,7 @@ class Transcript(PointerView):
 
     def turn_changed(self, position: int) -> None:
         """Tell which turn the cursor is on."""
-        self.post_message(self.TurnFocused(position + self.viewport.first_turn))
+        self.post_message(self.TurnFocused(position + self.viewport.shelf.first_turn))
 
     def press(self, target: Target, position: int, block: int) -> None:
         """Ask for what a target stands for, or fold and unfold."""

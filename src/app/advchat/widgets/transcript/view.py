@@ -26,6 +26,7 @@ from advchat.widgets.transcript.palette import (
     FAINT,
     PALETTE_CSS,
     Palette,
+    legible,
     make_palette,
     plain_palette,
 )
@@ -33,7 +34,6 @@ from advchat.widgets.transcript.viewport import Line, Viewport
 
 _NARROWEST = 16
 """A narrower view shows rows of this width, cut off."""
-_CONTRAST = 4.5
 _IDLE_DELAY = 0.08
 _IDLE_SLICE = 0.006
 
@@ -288,31 +288,6 @@ TranscriptView {
     def marks(self, _line: Line) -> list[Mark]:
         """Return what is laid over a row: selection, the focused target."""
         return []
-
-
-def legible(color: Color, background: Color) -> Color:
-    """Return the colour, moved away from its background until its contrast is 4.5:1."""
-    if color.ansi is not None or background.ansi is not None:
-        return color
-    away = background.get_contrast_text(1.0)
-    away = background + away
-    for _ in range(20):
-        if contrast(color, background) >= _CONTRAST:
-            break
-        color = color.blend(away, 0.1)
-    return color
-
-
-def contrast(first: Color, second: Color) -> float:
-    """Return the contrast ratio of two colours, as web accessibility defines it."""
-    low, high = sorted((_luminance(first), _luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    parts = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized)
-    red, green, blue = parts
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def marked(strip: Strip, marks: list[Mark]) -> Strip:

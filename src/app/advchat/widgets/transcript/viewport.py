@@ -1,28 +1,25 @@
 """Which rows of a conversation are on screen.
 
-Owns positions, heights and the anchor: the block and row at the top of the view. Everything is held to the
-anchor, so that heights corrected elsewhere never move what is read. Renders only what comes into view, and
-bounds what it keeps. Knows no widget and nothing of painting.
+Owns heights and the anchor: the block and row at the top of the view. Everything is held to the anchor, so
+that heights corrected elsewhere never move what is read. Renders only what comes into view. Knows no widget
+and nothing of painting.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from advchat.state import TurnRow, TurnView
-from advchat.widgets.transcript.document import Block, Settings, TurnDoc
+from advchat.widgets.transcript.block import Block
+from advchat.widgets.transcript.document import Settings, TurnDoc
 from advchat.widgets.transcript.offsets import Offsets
 from advchat.widgets.transcript.palette import Palette
 from advchat.widgets.transcript.rows import EMPTY_ROW, Row
+from advchat.widgets.transcript.shelf import Shelf
 
 _GUESS = 10
 """Rows that a turn is taken to have while nothing is known of it."""
-_MOST_ROWS = 5000
-"""Rendered rows that are kept."""
-_MOST_LETTERS = 4_000_000
-"""Source text that is kept, in letters."""
 _MOST_BLOCKS = 400
 """A turn with more blocks is not rendered ahead."""
 AHEAD = 8
@@ -52,25 +49,17 @@ class Viewport:
         self.palette = palette
         self.width = 0
         self.height = 0
-        self.first_turn = 1
-        """Number of the turn at position 0."""
+        self.shelf = Shelf()
         self.offsets = Offsets()
         self.anchor = Anchor()
         self.follow = True
         """Whether the view is held at the end."""
         self.lines: list[Line] = []
-        self.pinned: range = range(0)
-        """Positions that must stay loaded."""
         self._aim: tuple[int, int] | None = None
         """A position, and the screen row that its head is to have until something moves the view."""
         self._hold_aim = False
         """Whether that holds even where the conversation then ends above the end of the screen."""
-        self._docs: OrderedDict[int, TurnDoc] = OrderedDict()
-        self._keys: dict[int, int] = {}
         self._hints: dict[int, tuple[int, int]] = {}
-        self._rendered: OrderedDict[Block, int] = OrderedDict()
-        self._rendered_rows = 0
-        self._letters = 0
         self._reported: dict[int, tuple[int, int]] = {}
         self.placeholder = EMPTY_ROW
 
@@ -89,32 +78,27 @@ class Viewport:
         """The row of the conversation at the top of the view."""
         return self._row(self.anchor)
 
-    @property
-    def kept_rows(self) -> int:
-        """Number of rendered rows that are kept."""
-        return self._rendered_rows
-
     # Content
 
     def reset(self, count: int, rows: Iterable[TurnRow] = (), *, keep: int = 0) -> None:
         """Show another list of turns, of which the first ``keep`` positions are those that it shows now."""
-        self._keys = {position: key for position, key in self._keys.items() if position < keep}
+        self.shelf.cut(keep)
         self._hints = {position: hint for position, hint in self._hints.items() if position < keep}
         self.hint(rows)
         self._rebuild(count)
 
     def hint(self, rows: Iterable[TurnRow]) -> None:
         """Learn keys and heights of turns that are not loaded."""
+        rows = tuple(rows)
+        self.shelf.learn(rows)
         for row in rows:
-            position = row.turn - self.first_turn
-            self._keys[position] = row.key
+            position = row.turn - self.shelf.first_turn
             if row.height is not None and row.height_width is not None:
                 self._hints[position] = (row.height, row.height_width)
 
     def set_count(self, count: int) -> None:
         """Add turns at the end, or take some away."""
-        for position in [position for position in self._keys if position >= count]:
-            del self._keys[position]
+        self.shelf.cut(count)
         if count < self.count:
             self._rebuild(count)
         while self.count < count:
@@ -148,31 +132,12 @@ class Viewport:
 
     def doc(self, position: int) -> TurnDoc | None:
         """Return a turn if it is loaded."""
-        key = self._keys.get(position)
-        return None if key is None else self._docs.get(key)
+        return self.shelf.doc(position)
 
-    def position_of(self, key: int) -> int | None:
-        """Return the position of a loaded turn."""
-        doc = self._docs.get(key)
-        if doc is None:
-            return None
-        position = doc.view.turn - self.first_turn
-        return position if self._keys.get(position) == key else None
-
-    def put(self, position: int, view: TurnView, settings: Settings, *, live: bool = False) -> TurnDoc:
+    def put(self, position: int, view: TurnView, settings: Settings, *, live: bool = False) -> None:
         """Load a turn, or replace it by a newer view of the same."""
-        doc = self._docs.get(view.key)
-        if doc is None:
-            doc = self._docs[view.key] = TurnDoc(view, settings, live=live)
-            self._letters += doc.letters()
-        elif doc.view != view or doc.live != live or doc.settings is not settings:
-            self._letters -= doc.letters()
-            doc.settings = settings
-            doc.replace(view, live=live)
-            self._letters += doc.letters()
-        self._keys[position] = view.key
+        self.shelf.put(position, view, settings, live=live)
         self.measure(position)
-        return doc
 
     def measure(self, position: int) -> None:
         """Take up a turn's height after it changed."""
@@ -306,8 +271,7 @@ class Viewport:
             if doc is not None:
                 doc.touch()
                 self.measure(position)
-        self._rendered_rows += len(rows) - self._rendered.pop(block, 0)
-        self._rendered[block] = len(rows)
+        self.shelf.used(block, len(rows))
         return rows
 
     def compose(self) -> list[Line]:
@@ -328,7 +292,7 @@ class Viewport:
                 self.anchor = self._up(self.anchor, self.height - len(lines))
                 lines = self._collect()
         self.lines = lines
-        self._evict()
+        self.shelf.tidy({line.position for line in lines}, self.height)
         return lines
 
     def _go_to_end(self) -> None:
@@ -373,32 +337,6 @@ class Viewport:
         return shown[:room]
 
     # Upkeep
-
-    def _evict(self) -> None:
-        near = {line.position for line in self.lines}
-        while self._rendered_rows > _MOST_ROWS + 20 * self.height and self._rendered:
-            block, rows = self._rendered.popitem(last=False)
-            if block.open:
-                self._rendered[block] = rows
-                break
-            self._rendered_rows -= rows
-            block.drop()
-        if self._letters <= _MOST_LETTERS:
-            return
-        for key, doc in list(self._docs.items()):
-            position = doc.view.turn - self.first_turn
-            current = self._keys.get(position) == key
-            if doc.live or (current and (position in near or position in self.pinned)):
-                continue
-            self._forget(key, doc)
-            if self._letters <= _MOST_LETTERS * 3 // 4:
-                return
-
-    def _forget(self, key: int, doc: TurnDoc) -> None:
-        for block in doc.blocks:
-            self._rendered_rows -= self._rendered.pop(block, 0)
-        self._letters -= doc.letters()
-        del self._docs[key]
 
     def render_ahead(self) -> bool:
         """Render one block that is near the view and not ready; False when there is none."""
