@@ -6,7 +6,7 @@ They know nothing of stores and models; what the whole program does is tested wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,14 @@ from advchat.actions import OnEvent, OnSnapshot, UserError
 from advchat.events import RunEvent
 from advchat.state import (
     BranchRow,
+    ComparedSide,
+    Comparison,
+    Fan,
     ItemView,
     ModelView,
     QueuedPrompt,
     RunInfo,
+    SendEstimate,
     Share,
     Snapshot,
     TurnBar,
@@ -251,6 +255,16 @@ class FakeActions:
         self.listed: list[Conversation] = []
         self.answering: TurnView | None = None
         """The turn being answered on the shown branch."""
+        self.fanned: Fan | None = None
+        """What the fan-out has become."""
+        self.answers: dict[str, TurnView] = {}
+        """By branch: the turn of the fan-out, as stored."""
+        self.growing: dict[str | None, TurnView | None] = {}
+        """By branch: the turn being answered."""
+        self.comparison = Comparison(
+            ComparedSide("main", "", None, UsageSum()), ComparedSide("fr", "", None, UsageSum()), 0, ()
+        )
+        self.estimated: SendEstimate | None = None
         self._on_snapshot: list[OnSnapshot] = []
         self._on_event: list[OnEvent] = []
         self._forks = 0
@@ -346,6 +360,52 @@ class FakeActions:
     async def restore_branch(self, branch_id: str) -> None:
         await self._note("restore_branch", branch_id)
 
+    async def pin_branch(self, branch: str) -> None:
+        await self._note("pin_branch", branch)
+
+    async def stop_branch(self, branch: str) -> None:
+        await self._note("stop_branch", branch)
+
+    async def fan(self, spec: str, text: str) -> None:
+        await self._note("fan", spec, text)
+        if self.fanned is not None:
+            self.publish(fan=self.fanned)
+
+    async def fan_now(self) -> Fan | None:
+        await self._note("fan_now")
+        return self.fanned
+
+    async def turn_on(self, branch_id: str, turn: int) -> TurnView | None:
+        await self._note("turn_on", branch_id, turn)
+        return self.answers.get(branch_id)
+
+    async def keep(self, branch: str) -> None:
+        await self._note("keep", branch)
+        self._go(branch)
+
+    async def fork_on(self, branch: str, turn: int) -> str:
+        await self._note("fork_on", branch, turn)
+        self._forks += 1
+        self._go(f"fork{self._forks}")
+        return self._snapshot.branch_id
+
+    async def compare(self, left: str, right: str) -> Comparison:
+        await self._note("compare", left, right)
+        return self.comparison
+
+    async def carry(self, source: str, turns: Sequence[int], target: str) -> None:
+        await self._note("carry", source, tuple(turns), target)
+
+    async def carry_summary(self, source: str, target: str) -> None:
+        await self._note("carry_summary", source, target)
+
+    async def estimate(self, text: str) -> SendEstimate | None:
+        await self._note("estimate", text)
+        return self.estimated
+
+    async def set_budget(self, amount: str, *, branch: bool = False) -> None:
+        await self._note("set_budget", amount, branch)
+
     async def undo(self) -> str:
         await self._note("undo")
         return "deleted “fr”"
@@ -413,7 +473,7 @@ class FakeActions:
         return f"/tmp/{path}"
 
     def live(self, branch_id: str | None = None) -> TurnView | None:
-        return self.answering
+        return self.growing.get(branch_id) if branch_id in self.growing else self.answering
 
     async def close(self) -> None:
         await self._note("close")

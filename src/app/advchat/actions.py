@@ -6,12 +6,12 @@ and the one kind of refusal that a person gets to read. Knows neither Textual, n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent
-    from advchat.state import Snapshot, TurnRow, TurnView
+    from advchat.state import Comparison, Fan, SendEstimate, Snapshot, TurnRow, TurnView
     from advchat_storage.models import Conversation, SearchHit
 
 OnSnapshot: TypeAlias = "Callable[[Snapshot], None]"
@@ -76,6 +76,42 @@ class Actions(Protocol):
 
     async def restore_branch(self, branch_id: str) -> None:
         """Take a branch out of the bin."""
+
+    async def pin_branch(self, branch: str) -> None:
+        """Pin a branch before its siblings, or let it go."""
+
+    async def stop_branch(self, branch: str) -> None:
+        """Stop the run on any branch of the shown conversation; what came stays."""
+
+    async def fan(self, spec: str, text: str) -> None:
+        """Send a prompt to several sibling branches at once: ``3``, or model names with commas between."""
+
+    async def fan_now(self) -> Fan | None:
+        """Return the last fan-out with each member's status and usage as they stand now."""
+
+    async def turn_on(self, branch_id: str, turn: int) -> TurnView | None:
+        """Return one turn of any branch of the shown conversation, a running one as it stands."""
+
+    async def keep(self, branch: str) -> None:
+        """Show the branch of one of the fan-out's answers; the others stay as its siblings."""
+
+    async def fork_on(self, branch: str, turn: int) -> str:
+        """Fork any branch after a turn, switch to the new branch and return its ID."""
+
+    async def compare(self, left: str, right: str) -> Comparison:
+        """Put two branches side by side from their fork point on."""
+
+    async def carry(self, source: str, turns: Sequence[int], target: str) -> None:
+        """Copy turns of one branch onto the end of another."""
+
+    async def carry_summary(self, source: str, target: str) -> None:
+        """Have the model summarise a branch and append the summary to another, once it is written."""
+
+    async def estimate(self, text: str) -> SendEstimate | None:
+        """Tell about what sending the text on the shown branch would take; None where nothing is known."""
+
+    async def set_budget(self, amount: str, *, branch: bool = False) -> None:
+        """Limit the spend of the shown conversation, or branch, in dollars; ``off`` lifts the limit."""
 
     async def undo(self) -> str:
         """Take the last change to the branches back and return what it was, for a person."""

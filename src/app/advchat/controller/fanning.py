@@ -115,6 +115,10 @@ class Fanning(Branching):
         await self._show_branch(made)
         return made
 
+    async def stop_branch(self, branch: str) -> None:
+        """Stop the run on any branch of the conversation shown; what came stays."""
+        await self.runs.stop((self._conversation_id, self._resolve(branch)))
+
     def dismiss_fan(self) -> None:
         """Leave the fan-out; every answer goes on on its branch."""
         self._fan = None
