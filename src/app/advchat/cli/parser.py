@@ -7,8 +7,8 @@ or after the subcommand. Imports nothing heavy: ``--help`` must be instant.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import NoReturn
 
 DESCRIPTION = "A terminal chat with live branching. Without a command it opens the app."
@@ -22,11 +22,23 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}. {hint}.\n")
 
 
+class _Version(argparse.Action):
+    """Reads the version only when it is asked for: what reads it would cost every start 20 ms."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        sys.stdout.write(f"advchat {version('advchat')}\n")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser of the whole command line."""
     shared = _shared_options()
     parser = _Parser(prog="advchat", description=DESCRIPTION, parents=[shared], allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"advchat {version('advchat')}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the program's version number and exit"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=_Parser)
 
     def add(name: str, summary: str, *, json: bool = True) -> argparse.ArgumentParser:
