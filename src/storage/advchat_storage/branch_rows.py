@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 
 from advchat_storage import clock
-from advchat_storage.place import MAIN
+from advchat_storage.place import BY_ITS_ROWS, MAIN, STAYS
 
 NEVER = 1 << 62
 """The place in the order of creation of a branch that nobody has reserved."""
@@ -27,8 +27,8 @@ def touch(
         (session_id, moment, moment, last_message),
     )
     updated = connection.execute(
-        "UPDATE advchat_branches SET last_used_at = ?, gone = 0 WHERE session_id = ? AND branch_id = ?",
-        (moment, session_id, branch_id),
+        "UPDATE advchat_branches SET last_used_at = ?, gone = ? WHERE session_id = ? AND branch_id = ?",
+        (moment, BY_ITS_ROWS, session_id, branch_id),
     )
     if updated.rowcount == 0:
         add_missing(connection, session_id, branch_id, moment)
@@ -47,9 +47,16 @@ def add_missing(connection: sqlite3.Connection, session_id: str, branch_id: str,
     ).fetchone()
     created = moment if first is None or not first[0] else str(first[0]).replace(" ", "T") + ".000000+00:00"
     connection.execute(
-        "INSERT OR IGNORE INTO advchat_branches (session_id, branch_id, fork_kind, created_at, last_used_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        (session_id, branch_id, "root" if branch_id == MAIN else "derived", created, moment),
+        "INSERT OR IGNORE INTO advchat_branches "
+        "(session_id, branch_id, fork_kind, created_at, last_used_at, gone) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            session_id,
+            branch_id,
+            "root" if branch_id == MAIN else "derived",
+            created,
+            moment,
+            STAYS if first is None else BY_ITS_ROWS,
+        ),
     )
 
 
@@ -73,6 +80,6 @@ def keep_emptied(connection: sqlite3.Connection, session_id: str, branch_id: str
     if rest is None:
         add_missing(connection, session_id, branch_id, clock.now())
         connection.execute(
-            "UPDATE advchat_branches SET gone = 0 WHERE session_id = ? AND branch_id = ?",
-            (session_id, branch_id),
+            "UPDATE advchat_branches SET gone = ? WHERE session_id = ? AND branch_id = ?",
+            (STAYS, session_id, branch_id),
         )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from advchat_storage import clock
 from advchat_storage.branch_rows import NEVER, add_missing, creation_order
-from advchat_storage.place import MAIN, Scope, require_branch
+from advchat_storage.place import BY_ITS_ROWS, MAIN, REMOVED, STAYS, Scope, require_branch
 
 ForkPoint = Literal["before", "after"]
 
@@ -50,10 +50,12 @@ def fork(connection: sqlite3.Connection, scope: Scope, wanted: Fork) -> str:
     for branch in (wanted.source, MAIN):
         add_missing(connection, session, branch, moment)
     last = wanted.turn - 1 if wanted.kind == "before" else wanted.turn
-    connection.execute(_COPY, {"session": session, "source": wanted.source, "branch": branch_id, "last": last})
+    copied = connection.execute(
+        _COPY, {"session": session, "source": wanted.source, "branch": branch_id, "last": last}
+    ).rowcount
     connection.execute(
         "INSERT INTO advchat_branches (session_id, branch_id, parent, fork_turn, fork_kind, title, "
-        "title_source, created_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "title_source, created_at, last_used_at, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             session,
             branch_id,
@@ -64,6 +66,7 @@ def fork(connection: sqlite3.Connection, scope: Scope, wanted: Fork) -> str:
             wanted.title_source,
             moment,
             moment,
+            BY_ITS_ROWS if copied else STAYS,
         ),
     )
     return branch_id
@@ -99,7 +102,8 @@ def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None
         [(scope.session_id, message) for (message,) in only_here],
     )
     connection.execute(
-        "UPDATE advchat_branches SET gone = 1 WHERE session_id = :session AND branch_id = :branch", place
+        "UPDATE advchat_branches SET gone = :gone WHERE session_id = :session AND branch_id = :branch",
+        {**place, "gone": REMOVED},
     )
 
 
@@ -113,7 +117,7 @@ def listing(connection: sqlite3.Connection, session_id: str, current: str) -> li
         if known is None or known[1] is None or branch_id == MAIN:
             listed.append(_entry(branch_id, messages, turns, created, current))
     for branch_id, binned_at, gone, created in recorded.values():
-        if not gone and binned_at is None:
+        if gone == STAYS and binned_at is None:
             listed.append(_entry(branch_id, 0, 0, created.replace("T", " ")[:19], current))
     return sorted(listed, key=lambda entry: (entry["branch_id"] != MAIN, order.get(entry["branch_id"], NEVER)))
 

@@ -15,7 +15,7 @@ from advchat_storage.adopt import adopt
 from advchat_storage.branch_rows import keep_emptied, touch
 from advchat_storage.items import Json, classify, encode, opens_turn
 from advchat_storage.parsing import INVALID, parse
-from advchat_storage.place import MAIN, Scope
+from advchat_storage.place import MAIN, REMOVED, Scope
 
 
 class Row(NamedTuple):
@@ -113,7 +113,7 @@ def clear(connection: sqlite3.Connection, scope: Scope) -> int:
         "ON CONFLICT (session_id) DO UPDATE SET generation = generation + 1 RETURNING generation",
         (session,),
     ).fetchone()
-    connection.execute("UPDATE advchat_branches SET gone = 1 WHERE session_id = ?", (session,))
+    connection.execute("UPDATE advchat_branches SET gone = ? WHERE session_id = ?", (REMOVED, session))
     connection.execute(
         "UPDATE advchat_conversations SET current_branch = 'main', updated_at = ? WHERE session_id = ?",
         (clock.now(), session),
@@ -179,5 +179,4 @@ def _remove_row(
         """,
         place,
     )
-    # The trigger that watches over the SDK's class cannot tell a pop from a deletion.
     keep_emptied(connection, scope.session_id, branch)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from advchat_storage.ownership import Tables
 
 MAIN = "main"
+STAYS, REMOVED, BY_ITS_ROWS = 0, 1, 2
+"""What ``gone`` says of a branch without rows: it is there all the same, for we made or popped it empty; we
+have removed it; or it is no more, for only the SDK's class can have taken its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,10 @@ def branch_exists(connection: sqlite3.Connection, session_id: str, branch_id: st
         SELECT EXISTS (SELECT 1 FROM message_structure WHERE session_id = :session AND branch_id = :branch)
             OR EXISTS (
                 SELECT 1 FROM advchat_branches
-                WHERE session_id = :session AND branch_id = :branch AND gone = 0
+                WHERE session_id = :session AND branch_id = :branch AND gone = :stays
             )
     """
-    row = connection.execute(query, {"session": session_id, "branch": branch_id}).fetchone()
+    row = connection.execute(query, {"session": session_id, "branch": branch_id, "stays": STAYS}).fetchone()
     return bool(row[0])
 
 
@@ -86,3 +89,13 @@ def require_branch(connection: sqlite3.Connection, session_id: str, branch_id: s
     """Raise ``ValueError`` when the branch is not there."""
     if not branch_exists(connection, session_id, branch_id):
         raise ValueError(f"Branch '{branch_id}' does not exist")
+
+
+def require_not_removed(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:
+    """Raise ``ValueError`` when we have removed the branch; what the SDK's class emptied may be refilled."""
+    removed = connection.execute(
+        "SELECT 1 FROM advchat_branches WHERE session_id = ? AND branch_id = ? AND gone = ?",
+        (session_id, branch_id, REMOVED),
+    ).fetchone()
+    if removed is not None:
+        require_branch(connection, session_id, branch_id)

@@ -252,16 +252,6 @@ TRIGGERS = (
     END
     """,
     """
-    CREATE TRIGGER IF NOT EXISTS advchat_branch_emptied AFTER DELETE ON message_structure
-    WHEN OLD.user_turn_number <= 1 AND NOT EXISTS (
-        SELECT 1 FROM message_structure
-        WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id AND user_turn_number <= 1
-    )
-    BEGIN
-        UPDATE advchat_branches SET gone = 1 WHERE session_id = OLD.session_id AND branch_id = OLD.branch_id;
-    END
-    """,
-    """
     CREATE TRIGGER IF NOT EXISTS advchat_session_cleared AFTER UPDATE ON session_clear_generations
     WHEN NEW.generation <> OLD.generation
     BEGIN
@@ -270,10 +260,7 @@ TRIGGERS = (
     END
     """,
 )
-"""What the SDK's own class removes is marked as gone in our tables; plain SQL, for they run there too.
-
-A branch loses its first turn only when it loses everything, so that only those rows cost a look.
-"""
+"""What the SDK's own class stores or clears is followed in our tables; plain SQL, for they run there too."""
 
 ADVANCED_TABLES = ("message_structure", "turn_usage", "branch_reservations", "session_clear_generations")
 

@@ -14,7 +14,7 @@ from advchat_storage import history, ledger, turn_queries, turn_usage
 from advchat_storage.database import settled
 from advchat_storage.items import Json
 from advchat_storage.models import RequestRecord
-from advchat_storage.place import MAIN, Position, require_branch
+from advchat_storage.place import MAIN, Position, require_not_removed
 from advchat_storage.sending import acceptable
 from advchat_storage.session_branches import BranchingSession
 from advchat_storage.settings import limit_of
@@ -43,7 +43,7 @@ class AdvancedSQLiteSession(BranchingSession):
         rows = history.rows_of(given) if len(given) <= ENCODED_AT_ONCE else None
 
         def add(connection: sqlite3.Connection, branch: str) -> None:
-            require_branch(connection, self._scope.session_id, branch)
+            require_not_removed(connection, self._scope.session_id, branch)
             history.append(connection, self._scope, branch, rows or history.rows_of(given))
 
         await self._write(add)
@@ -53,7 +53,7 @@ class AdvancedSQLiteSession(BranchingSession):
         rows = history.rows_of([prompt_item])
 
         def add(connection: sqlite3.Connection, branch: str) -> tuple[int, int]:
-            require_branch(connection, self._scope.session_id, branch)
+            require_not_removed(connection, self._scope.session_id, branch)
             return history.append(connection, self._scope, branch, rows)
 
         return await self._write(add)
