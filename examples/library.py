@@ -25,9 +25,7 @@ async def main() -> None:
             await session.store_run_usage(result)
             print(f"{prompt} {result.final_output}")
         for branch in await session.branch_tree():
-            print(
-                f"{branch.branch_id}: {branch.user_turns} turns, parted from {branch.parent} at {branch.fork_turn}"
-            )
+            print(f"{branch.branch_id}: {branch.user_turns} turns, from {branch.parent} at {branch.fork_turn}")
         print(await session.get_session_usage())
 
 

@@ -150,7 +150,15 @@ class RemoteActor:
 
     def run(self, *calls: Call) -> list[Outcome]:
         """Begin the calls there and wait for the outcomes."""
+        self.begin(*calls)
+        return self.outcomes()
+
+    def begin(self, *calls: Call) -> None:
+        """Begin the calls there and wait for nothing."""
         self._pipe.send(calls)
+
+    def outcomes(self) -> list[Outcome]:
+        """Wait for the outcomes of the oldest calls that were begun."""
         outcomes: list[Outcome] = self._pipe.recv()
         return outcomes
 

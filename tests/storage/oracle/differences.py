@@ -25,6 +25,8 @@ class Facts:
     """Branches forked and neither deleted nor cleared, in order of creation."""
     used: list[str] = field(default_factory=list)
     """Every branch ID ever used."""
+    deleted_by_us: set[str] = field(default_factory=set)
+    """Branches that our class deleted."""
     current: str = "main"
     """The acting session's current branch, before the operation."""
 
@@ -58,6 +60,11 @@ def _reaches_empty_branches(call: Call, ours: Outcome, sdk: Outcome, facts: Fact
     name = call.args[0]
     known = name in facts.forks or (name == "main" and call.method == "switch_to_branch")
     return known and sdk.message == f"Branch '{name}' does not exist"
+
+
+def _keeps_deleted_branches_deleted(call: Call, ours: Outcome, sdk: Outcome, facts: Facts) -> bool:
+    refused = ours.message == f"Branch '{facts.current}' does not exist"
+    return call.method == "add_items" and refused and not sdk.error and facts.current in facts.deleted_by_us
 
 
 def _scrubbed(value: Any) -> Any:
@@ -97,6 +104,9 @@ def _reads_messages_without_content(call: Call, ours: Outcome, sdk: Outcome, fac
 WANTED = (
     Difference(1, "a branch without messages is listed", _lists_empty_branches),
     Difference(1, "a branch without messages can be reached and deleted", _reaches_empty_branches),
+    Difference(
+        16, "what was deleted is not brought back by who still stands on it", _keeps_deleted_branches_deleted
+    ),
     Difference(12, "what UTF-8 cannot hold comes back as U+FFFD, usable", _replaces_lone_surrogates),
     Difference(12, "and is found as what it comes back as", _finds_replaced_surrogates),
     Difference(12, "a message without content is no error to a search", _reads_messages_without_content),

@@ -173,8 +173,16 @@ class Duo:
         session = self._sdk[who].session
         if call.method == "switch_to_branch":
             session._branch_state = (self._names[1].real(call.args[0]), session._branch_state[1])
+        elif call.method == "add_items":
+            self._delete_again(who)
         elif call.method == "delete_branch" and self._current[who] == call.args[0]:
             session._branch_state = ("main", session._branch_state[1])
+
+    def _delete_again(self, who: int) -> None:
+        """Take out of the SDK's file what an append has brought back there."""
+        other = LocalActor(self._place(self._cast[who], SDK, 1))
+        other.run(Call("delete_branch", (self._names[1].real(self._current[who]),)))
+        other.close()
 
     def _remember(self, who: int, call: Call, outcome: Outcome) -> None:
         facts = self.facts[self._cast[who].session_id]
@@ -188,6 +196,8 @@ class Duo:
             name = call.args[0]
             if name in facts.forks:
                 facts.forks.remove(name)
+                if self._cast[who].module == OURS:
+                    facts.deleted_by_us.add(name)
             if self._current[who] == name:
                 self._current[who] = "main"
         elif call.method == "clear_session":

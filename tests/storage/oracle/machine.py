@@ -22,10 +22,11 @@ from tests.storage.oracle.duo import Duo, Role
 from tests.storage.oracle.items import ODD, WORDS, batches, user_messages
 
 whos = st.integers(0, 5)
-turns = st.one_of(st.integers(1, 4), st.integers(-1, 9))
+turns = st.one_of(st.integers(1, 2), st.integers(1, 4), st.integers(1, 4), st.integers(-1, 9))
 limits = st.one_of(st.none(), st.integers(-2, 9))
 picks = st.integers(0, 30)
 names = st.one_of(
+    st.none(),
     st.none(),
     st.none(),
     st.sampled_from(("plan", "Plan", " draft ", "draft", "main", "", " ", "a'b", '"', "x%", "北京", "\u00a0")),

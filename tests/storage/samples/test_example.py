@@ -23,10 +23,10 @@ async def test_example_of_the_library(
         "What is the capital of France? Paris.",
         "How warm is it there in May? Mild.",
         "And what is there to see? The Louvre.",
-        "main: 2 turns, parted from None at None",
+        "main: 2 turns, from None at None",
     ]
     assert told[4].startswith("branch_from_turn_2_")
-    assert told[4].endswith(": 2 turns, parted from main at 2")
+    assert told[4].endswith(": 2 turns, from main at 2")
     assert "'total_tokens': 36" in told[5]
     assert model_server.requests[2].lines == [
         "user: What is the capital of France?",
