@@ -24,6 +24,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
         "OPENAI_API_KEY": KEY,
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "XDG_CACHE_HOME": str(home / "cache"),
         "XDG_CONFIG_HOME": str(home / "config"),
         "XDG_DATA_HOME": str(home / "data"),

@@ -13,6 +13,9 @@ from collections.abc import Callable
 PATIENCE = 40.0
 """Seconds until a wait fails: far more than anything takes, so that a slow machine fails no test."""
 
+LOOK = 0.02
+"""Seconds of output between two looks at something outside the screen."""
+
 Wanted = str | Callable[[str], object]
 
 
@@ -55,6 +58,14 @@ class Watching(ABC):
                 why = f"within {seconds} s" if more else "before the program ended"
                 raise AssertionError(f"not {why}: {_named(said)}\n{_framed(text)}")
             more = self.pump(left)
+
+    def wait_for(self, holds: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Wait until something outside the screen holds, taking output in meanwhile."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {seconds} s: {holds}\n{_framed(self.text())}")
+            self.pump(LOOK)
 
     def find(self, text: str, *, nth: int = 0) -> tuple[int, int]:
         """Column and row of a text on the screen, counted from 0, top to bottom."""
