@@ -177,6 +177,8 @@ class UsageSum:
     """Generation time of the requests whose output is known, first token to last."""
     first_token_seconds: float | None = None
     """Mean time to the first token."""
+    unknown: frozenset[str] = frozenset()
+    """Names of the fields of which some request's part is unknown: each is a lower bound, or None."""
 
 
 @dataclass(frozen=True, slots=True)

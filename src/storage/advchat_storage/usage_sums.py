@@ -19,14 +19,30 @@ from advchat_storage.clock import normal
 from advchat_storage.models import BranchUsage, UsageSum
 from advchat_storage.wording import storable
 
-COLUMNS = """
+_TOTAL = "COALESCE(r.total_tokens, r.input_tokens + r.output_tokens)"
+
+_MAY_BE_UNKNOWN = {
+    "input_tokens": "r.input_tokens",
+    "cached_tokens": "r.cached_tokens",
+    "cache_write_tokens": "r.cache_write_tokens",
+    "output_tokens": "r.output_tokens",
+    "reasoning_tokens": "r.reasoning_tokens",
+    "total_tokens": _TOTAL,
+    "cost_nano": "r.cost_nano",
+}
+"""Fields of the sums, and what a row knows of each."""
+
+COLUMNS = f"""
     COALESCE(SUM(r.requests), 0), SUM(r.input_tokens), SUM(r.cached_tokens), SUM(r.cache_write_tokens),
     SUM(r.output_tokens), SUM(r.reasoning_tokens),
-    SUM(COALESCE(r.total_tokens, r.input_tokens + r.output_tokens)), SUM(r.cost_nano),
+    SUM({_TOTAL}), SUM(r.cost_nano),
     SUM(CASE WHEN r.output_tokens IS NULL THEN r.estimated_output_tokens END),
     SUM(r.generation_seconds), SUM(r.first_token_seconds), COUNT(r.first_token_seconds),
-    SUM(CASE WHEN r.input_tokens IS NULL OR r.output_tokens IS NULL OR r.cost_nano IS NULL THEN 1 ELSE 0 END)
+    {", ".join(f"COUNT(*) - COUNT({known})" for known in _MAY_BE_UNKNOWN.values())}
 """
+
+_KNOWN = 12
+"""How many of the columns are sums; a count of rows without it follows for each field that may be unknown."""
 
 IN_PLACE = """(CASE WHEN r.message_id IS NOT NULL
     THEN EXISTS (SELECT 1 FROM message_structure AS s WHERE s.session_id = r.session_id
@@ -106,7 +122,7 @@ class Tally:
     __slots__ = ("_sums",)
 
     def __init__(self) -> None:
-        self._sums: list[Any] = [None] * 13
+        self._sums: list[Any] = [None] * (_KNOWN + len(_MAY_BE_UNKNOWN))
 
     def add(self, row: Sequence[Any]) -> None:
         """Add one row of ``COLUMNS``; unknown plus known is known."""
@@ -118,6 +134,8 @@ class Tally:
     def sum(self) -> UsageSum:
         """Give what was added."""
         known = self._sums
+        missing = zip(_MAY_BE_UNKNOWN, known[_KNOWN:], strict=True)
+        unknown = frozenset(name for name, count in missing if count)
         return UsageSum(
             requests=known[0] or 0,
             input_tokens=known[1],
@@ -130,7 +148,8 @@ class Tally:
             estimated_output_tokens=known[8],
             seconds=known[9],
             first_token_seconds=known[10] / known[11] if known[11] else None,
-            at_least=bool(known[12]),
+            at_least=bool(unknown & {"input_tokens", "output_tokens", "cost_nano"}),
+            unknown=unknown,
         )
 
 
