@@ -145,6 +145,10 @@ def test_case_17_of_a_huge_line_only_the_end_is_rendered_again() -> None:
     assert len(after) > 2000
 
 
+def test_lines_and_margins_of_a_paragraph_are_kept() -> None:
+    assert static_rows("def f(x):\n    return x\nend")[2:] == ["  def f(x):", "      return x", "  end"]
+
+
 def test_definitions_reach_blocks_before_them() -> None:
     assert static_rows("see [here][1] now\n\n[1]: https://example.org")[2].strip() == "see here now"
 

@@ -37,8 +37,10 @@ async def drawn(pilot: Pilot[None], host: Host) -> None:
 async def test_deltas_are_joined_into_few_frames() -> None:
     host = Host()
     async with host.run_test(size=(80, 24)) as pilot:
+        assert any("Nothing here yet." in row for row in host.shown)
         host.transcript.begin_run(LIVE)
         await until(pilot, lambda: "  ⟳ waiting for the answer" in host.shown)
+        assert not any("Nothing here yet." in row for row in host.shown)
         frames: list[int] = []
         draw = host.transcript._draw_live
 

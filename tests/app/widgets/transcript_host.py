@@ -102,9 +102,10 @@ class Host(App[None]):
 
     @property
     def shown(self) -> list[str]:
-        """The text of the transcript's rows as they are on the screen."""
+        """The text of the transcript's rows as painted; what was not painted again is as it was."""
         transcript = self.transcript
-        return [transcript.render_line(y).text.rstrip() for y in range(transcript.size.height)]
+        strips = transcript.render_lines(transcript.size.region)
+        return [strip.text.rstrip() for strip in strips]
 
     def find(self, text: str) -> tuple[int, int]:
         """Return the cell of the transcript at which ``text`` begins on the screen."""

@@ -46,21 +46,25 @@ def _any_link(_url: str) -> bool:
 
 
 def inline_runs(source: str, palette: Palette, style: Style, env: dict[str, Any], start: int = 0) -> list[Run]:
-    """Parse one paragraph's ``source``; offsets of the runs count from ``start``."""
+    """Parse one paragraph's ``source``; offsets of the runs count from ``start``.
+
+    Line breaks and margins are kept as written, because people and small models write verse and code so.
+    """
     tokens = parser().parseInline(source, env)
     runs: list[Run] = []
     for token in tokens:
-        runs += token_runs(token.children or (), Aligner(source, 0, start), palette, style)
+        runs += token_runs(token.children or (), Aligner(source, start, keeps_margins=True), palette, style)
     return runs
 
 
 class Aligner:
     """Finds the places of parsed text in its source, going forward only."""
 
-    def __init__(self, source: str, position: int = 0, start: int = 0) -> None:
+    def __init__(self, source: str, start: int = 0, *, keeps_margins: bool = False) -> None:
         self._source = source.replace("\0", "\ufffd") if "\0" in source else source
-        self._position = position
+        self._position = 0
         self._start = start
+        self._keeps_margins = keeps_margins
 
     def find(self, content: str) -> int:
         """Return where ``content`` stands, or NOWHERE, and go behind it."""
@@ -72,9 +76,15 @@ class Aligner:
         self._position = place + len(content)
         return place + self._start
 
-    def go_to_line(self, offset: int) -> None:
-        """Go forward to ``offset``, where a block begins."""
-        self._position = max(self._position, offset)
+    def find_break(self) -> tuple[int, str]:
+        """Return where the next line break stands, or NOWHERE, and the blanks that follow it."""
+        place = self.find("\n")
+        if place == NOWHERE or not self._keeps_margins:
+            return place, ""
+        stop = self._position
+        while self._source[stop : stop + 1] == " ":
+            stop += 1
+        return place, self._source[self._position : stop]
 
     def skip_destination(self) -> None:
         """Go behind the ``](…)`` or ``][…]`` that ends a link."""
@@ -147,8 +157,9 @@ class _Builder:
         self.runs.append(Run(clean(token.content), self._styles[-1], place, stop, self._target))
 
     def _line_break(self) -> None:
-        place = self._aligner.find("\n")
-        self.runs.append(Run("\n", self._styles[-1], place, place + 1 if place != NOWHERE else NOWHERE))
+        place, margin = self._aligner.find_break()
+        stop = place if place == NOWHERE else place + 1 + len(margin)
+        self.runs.append(Run(f"\n{margin}", self._styles[-1], place, stop))
 
     def _image(self, token: Token) -> None:
         url = str(token.attrGet("src") or "")

@@ -167,7 +167,8 @@ TranscriptView {
             if index >= len(before) or index >= len(lines) or before[index].row is not lines[index].row
         ]
         if changed:
-            first, last = changed[0], changed[-1]
+            # What is below the last row may be the words of an empty branch.
+            first, last = changed[0], changed[-1] if len(before) == len(lines) else self.size.height - 1
             self.refresh(Region(0, first, self.size.width, last - first + 1))
 
     def _set_scroll(self, total: int, top: int) -> None:
