@@ -148,6 +148,7 @@ class AdvchatApp(App[int], inherit_bindings=False):
     async def _save(self) -> None:
         await self.main.line.done()
         await self.main.drafts.save()
+        self.main.line.close()
 
     # The terminal
 

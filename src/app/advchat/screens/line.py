@@ -33,6 +33,7 @@ class Line:
         self._say = say
         self._log_file = log_file
         self._entries: asyncio.Queue[_Entry] = asyncio.Queue()
+        self._closed = False
 
     def add(self, job: Job, *, failed: Callable[[], None] | None = None) -> None:
         """Have the job done after all added before; ``failed`` is called before its failure is said."""
@@ -49,6 +50,8 @@ class Line:
 
     async def attempt(self, job: Job, *, failed: Callable[[], None] | None = None) -> bool:
         """Do the job now; say its failure in one line. Return whether it succeeded."""
+        if self._closed:
+            return False
         try:
             await job()
         except Exception as error:
@@ -70,6 +73,10 @@ class Line:
         told = " ".join(str(error).split())[:200]
         where = f" The details are in {self._log_file}." if self._log_file is not None else ""
         return f"That failed: {type(error).__name__}{': ' + told if told else ''}.{where}"
+
+    def close(self) -> None:
+        """Do nothing any more: who acts is about to let go of everything."""
+        self._closed = True
 
     async def done(self) -> None:
         """Wait until everything in the line has been done."""

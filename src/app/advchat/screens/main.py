@@ -149,11 +149,10 @@ class MainScreen(Turning):
     def do_app_escape(self, call: Call) -> None:
         """Close the topmost open thing, else stop the run shown, else return to the composer."""
         self._leaving = False
-        ask = self.query_one(AskBar)
         if self.close_completion():
             return
-        if ask.is_open:
-            ask.action_close()
+        if self.furnished and self.query_one(AskBar).is_open:
+            self.query_one(AskBar).action_close()
         elif self.close_panel():
             self.home()
         elif self.shown.run is not None:

@@ -19,6 +19,7 @@ from advchat.actions import UserError
 from advchat.commands import Command, completions
 from advchat.screens.desk import MakeActions
 from advchat.screens.drafts import Drafts
+from advchat.screens.layout import OPENING
 from advchat.screens.reading import Reading
 from advchat.slash import SlashCall, parse
 from advchat.widgets.composer import Composer
@@ -131,7 +132,14 @@ class Prompting(Reading):
 
     # Completion
 
+    async def furnish(self) -> None:
+        """Add what the first frame did without, and complete what was typed meanwhile."""
+        await super().furnish()
+        self._complete()
+
     def _complete(self) -> None:
+        if not self.furnished:
+            return
         text = self.composer.text
         found = completions(text)
         picks = [
@@ -144,12 +152,13 @@ class Prompting(Reading):
     @property
     def completing(self) -> bool:
         """Whether completion is open."""
-        return self.completion.has_class("-shown")
+        return self.furnished and self.completion.has_class("-shown")
 
     def close_completion(self) -> bool:
         """Close the completion; tell whether it was open."""
         was = self.completing
-        self.completion.remove_class("-shown")
+        if was:
+            self.completion.remove_class("-shown")
         return was
 
     @on(Composer.Stepped)
@@ -175,7 +184,9 @@ class Prompting(Reading):
     # Questions in a line
 
     def ask(self, purpose: str, label: str, value: str = "") -> None:
-        """Ask for a line of text beside the composer."""
+        """Ask for a line of text beside the composer. Raises UserError in the first moments."""
+        if not self.furnished:
+            raise UserError(OPENING)
         self.notice.clear()
         if self.panels.alone:
             self.close_panel()
@@ -195,6 +206,6 @@ class Prompting(Reading):
 
     def on_key(self, event: events.Key) -> None:
         """Answer an offer from anywhere."""
-        if self.query_one(OfferBar).key(event.key):
+        if self.furnished and self.query_one(OfferBar).key(event.key):
             event.stop()
             event.prevent_default()
