@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from advchat_storage import history, ledger, turn_queries, turn_usage
 from advchat_storage.database import settled
@@ -156,6 +156,14 @@ class AdvancedSQLiteSession(BranchingSession):
         return await self._require_open().read(
             lambda connection: turn_usage.session_usage(connection, self._scope, branch_id)
         )
+
+    @overload
+    async def get_turn_usage(
+        self, user_turn_number: None = None, branch_id: str | None = None
+    ) -> list[dict[str, Any]]: ...
+
+    @overload
+    async def get_turn_usage(self, user_turn_number: int, branch_id: str | None = None) -> dict[str, Any]: ...
 
     async def get_turn_usage(
         self, user_turn_number: int | None = None, branch_id: str | None = None

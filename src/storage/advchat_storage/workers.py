@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from enum import Enum, auto
 from typing import TypeVar
 
 import aiosqlite
@@ -18,6 +19,23 @@ from advchat_storage.faults import translate
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
+
+
+class Manner(Enum):
+    """How a transaction is run."""
+
+    CAREFUL = auto()
+    """Keys are checked, and the commit has reached the disk."""
+    UNCHECKED = auto()
+    """For a change that keeps the foreign keys by itself: they are not checked."""
+    FLEETING = auto()
+    """For what may be lost with the power, such as which branch is current: the disk is not waited for."""
+
+
+_PRAGMAS = {
+    Manner.UNCHECKED: ("PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"),
+    Manner.FLEETING: ("PRAGMA synchronous = NORMAL", "PRAGMA synchronous = FULL"),
+}
 
 
 class Worker(aiosqlite.Connection):
@@ -56,22 +74,20 @@ class Worker(aiosqlite.Connection):
 
         return self._queue(run_open)
 
-    def transact(self, change: Job[T], *, unchecked: bool = False) -> T:
-        """Run all of ``change`` or nothing of it; only from a job of this worker.
-
-        ``unchecked`` spares the check of foreign keys for a change that keeps them by itself.
-        """
+    def transact(self, change: Job[T], manner: Manner = Manner.CAREFUL) -> T:
+        """Run all of ``change`` or nothing of it; only from a job of this worker."""
         connection = self._connection
         if connection is None:
             raise RuntimeError("transact() outside a job")
-        if not unchecked:
+        if manner is Manner.CAREFUL:
             return self._transact(connection, change)
-        connection.execute("PRAGMA foreign_keys = OFF")
+        lowered, restored = _PRAGMAS[manner]
+        connection.execute(lowered)
         try:
             return self._transact(connection, change)
         finally:
             if self._connection is not None:
-                connection.execute("PRAGMA foreign_keys = ON")
+                connection.execute(restored)
 
     def _transact(self, connection: sqlite3.Connection, change: Job[T]) -> T:
         connection.execute("BEGIN IMMEDIATE")
@@ -94,6 +110,8 @@ class Worker(aiosqlite.Connection):
                 self._connection.close()
                 self._connection = None
 
+        if self._finished:
+            return _done()
         future = self._queue(close)
         self._running = False
         self._finished = True
@@ -110,17 +128,13 @@ class Worker(aiosqlite.Connection):
 
     def _queue(self, job: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()
+        # The thread holds on to the last function it ran, which must not hold on to whose job it was.
+        waiting = [(job, future)]
 
         def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
             self._busy = True
             try:
-                result = job()
-            except BaseException as error:
-                future.set_exception(translate(error, self._path))
-            else:
-                future.set_result(result)
+                self._settle(*waiting.pop())
             finally:
                 self._busy = False
 
@@ -132,6 +146,22 @@ class Worker(aiosqlite.Connection):
             self._tx.put_nowait((None, run))
         return future
 
+    def _settle(self, job: Callable[[], T], future: Future[T]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = job()
+        except BaseException as error:
+            future.set_exception(translate(error, self._path))
+        else:
+            future.set_result(result)
+
 
 def _stop() -> object:
     return _STOP_RUNNING_SENTINEL
+
+
+def _done() -> Future[None]:
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
