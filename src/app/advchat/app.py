@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 _PATIENCE = 0.1
 """Seconds that a key waits for those before it."""
 
-_SAVE = 0.8
+_SAVE = 0.5
 _CLOSE = 1.5
 """Seconds that saving and closing may take when leaving."""
 
@@ -137,18 +137,20 @@ class AdvchatApp(App[int], inherit_bindings=False):
         self.leave(128 + signal.SIGHUP)
 
     async def _leave(self, code: int) -> None:
-        if self.main.started:
-            for step, seconds in ((self._save, _SAVE), (self.main.actions.close, _CLOSE)):
-                try:
-                    await asyncio.wait_for(step(), seconds)
-                except Exception:
-                    log.exception("leaving: %s failed", step.__qualname__)
+        main = self.main
+        if main.started:
+            await self._within(_SAVE, main.line.done)
+            await self._within(_SAVE, main.drafts.save)
+            main.line.close()
+            await self._within(_CLOSE, main.actions.close)
         self.exit(code, return_code=code)
 
-    async def _save(self) -> None:
-        await self.main.line.done()
-        await self.main.drafts.save()
-        self.main.line.close()
+    async def _within(self, seconds: float, step: Callable[[], Awaitable[None]]) -> None:
+        """Do a step of leaving; neither its failure nor its slowness keeps the user here."""
+        try:
+            await asyncio.wait_for(step(), seconds)
+        except Exception:
+            log.exception("a step of leaving failed")
 
     # The terminal
 
