@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -126,6 +127,11 @@ def measure(turns: int) -> Result:
         return Result(opened * 1000, top * 1000, flipped * 1000, before, terminal.memory)
 
 
+def median_of(runs: Sequence[Result], figure: str) -> float:
+    """Return the median of one of the runs' figures."""
+    return statistics.median(getattr(run, figure) for run in runs)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -137,19 +143,19 @@ def main() -> None:
         child(options.child)
         return
     print(f"{'turns':>8} {'open ms':>8} {'×':>5} {'flip ms':>8} {'top ms':>7} {'MB':>6} {'grown':>6} {'×':>5}")
-    first: tuple[float, float] | None = None
-    for turns in map(int, options.turns.split(",")):
-        runs = [measure(turns) for _ in range(options.runs)]
-        opened, memory = (
-            statistics.median(run.opened for run in runs),
-            statistics.median(run.after for run in runs),
-        )
-        first = first or (opened, memory)
+    sizes = [int(turns) for turns in options.turns.split(",")]
+    found: dict[int, list[Result]] = {turns: [] for turns in sizes}
+    # In turn, so that the machine's mood meets all sizes alike.
+    for turns in sizes * options.runs:
+        found[turns].append(measure(turns))
+    first = found[sizes[0]]
+    for turns, runs in found.items():
+        opened, memory = median_of(runs, "opened"), median_of(runs, "after")
+        grown = memory - median_of(runs, "before")
         print(
-            f"{turns:>8} {opened:>8.1f} {opened / first[0]:>5.2f}"
-            f" {statistics.median(run.flipped for run in runs):>8.1f}"
-            f" {statistics.median(run.top for run in runs):>7.1f} {memory:>6.1f}"
-            f" {statistics.median(run.after - run.before for run in runs):>6.1f} {memory / first[1]:>5.2f}"
+            f"{turns:>8} {opened:>8.1f} {opened / median_of(first, 'opened'):>5.2f}"
+            f" {median_of(runs, 'flipped'):>8.1f} {median_of(runs, 'top'):>7.1f}"
+            f" {memory:>6.1f} {grown:>6.1f} {memory / median_of(first, 'after'):>5.2f}"
         )
     print("goals: open × 1.5, memory × 2, flip 100 ms at 1,000 turns")
 

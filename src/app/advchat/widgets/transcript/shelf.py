@@ -38,6 +38,11 @@ class Shelf:
         """Number of rendered rows that are kept."""
         return self._rows
 
+    @property
+    def known(self) -> Collection[int]:
+        """Positions whose turn is known, loaded or not."""
+        return self._keys.keys()
+
     def doc(self, position: int) -> TurnDoc | None:
         """Return a turn if it is loaded."""
         key = self._keys.get(position)

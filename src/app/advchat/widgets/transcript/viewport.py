@@ -117,7 +117,11 @@ class Viewport:
             self.palette = palette
 
     def _rebuild(self, count: int) -> None:
-        self.offsets = Offsets([self._guess(position) for position in range(count)])
+        heights = [_GUESS] * count
+        for position in {*self._hints, *self.shelf.known}:
+            if 0 <= position < count:
+                heights[position] = self._guess(position)
+        self.offsets = Offsets(heights)
         position = min(self.anchor.position, max(0, count - 1))
         self.anchor = self.anchor if position == self.anchor.position else Anchor(position)
 
