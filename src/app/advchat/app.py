@@ -7,7 +7,6 @@ What is shown and done is the screens'; who acts is handed in.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -227,8 +226,6 @@ def run_app(make_actions: Callable[[], Actions], config: Config) -> int:
 
     path = log_file()
     log_to(path)
-    # Collections while everything is being made cost the first frame; what is made then stays for good.
-    gc.disable()
     app = AdvchatApp(make_actions, theme=config.theme, keys=config.keys, log_file=path)
     code = app.run()
     if app.fault:

@@ -7,6 +7,7 @@ report pays for no agent and the app's first frame for no store.
 from __future__ import annotations
 
 import argparse
+import gc
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,8 @@ def make_controller(chosen: Settings, *, new: bool | None = None) -> Controller:
 
 def run_app(chosen: Settings) -> int:
     """Open the app."""
+    # Collections while everything is being made would cost the first frame; the app collects again after it.
+    gc.disable()
     from advchat.app import run_app as run  # noqa: PLC0415 - the reports need no Textual
 
     return run(lambda: make_controller(chosen), chosen.config)
