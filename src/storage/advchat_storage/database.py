@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from advchat_storage.errors import StorageError
 from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer
-from advchat_storage.workers import Job, Worker
+from advchat_storage.workers import Job, Manner, Worker
 
 T = TypeVar("T")
 Prepare = Callable[[sqlite3.Connection, bool], bool]
@@ -106,18 +106,17 @@ class Database:
             self.release()
 
     def submit_write(
-        self, change: Job[T], then: Callable[[T], None] | None = None, *, unchecked: bool = False
+        self, change: Job[T], then: Callable[[T], None] | None = None, manner: Manner = Manner.CAREFUL
     ) -> Future[T]:
         """Queue one transaction: all of ``change``, or nothing of it when it raises.
 
         Its place among the writes is the place of this call. ``then`` is called with the result once it is
-        committed, before any later write begins, on the writer's thread. ``unchecked`` spares the check of
-        foreign keys for a change that keeps them by itself.
+        committed, before any later write begins, on the writer's thread.
         """
 
         def transact(connection: sqlite3.Connection) -> T:
             self._make_ready(connection)
-            result = self._pool.writer.transact(change, unchecked=unchecked)
+            result = self._pool.writer.transact(change, manner)
             if then is not None:
                 then(result)
             return result

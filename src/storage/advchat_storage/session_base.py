@@ -25,6 +25,7 @@ from advchat_storage.ownership import MESSAGES, SESSIONS, Tables, belongs_to_oth
 from advchat_storage.place import MAIN, Position, Scope, resolve
 from advchat_storage.settings import Settings, may_log_model_data, settings_from
 from advchat_storage.wording import storable
+from advchat_storage.workers import Manner
 
 T = TypeVar("T")
 Change = Callable[[sqlite3.Connection, str], T]
@@ -116,8 +117,7 @@ class SessionBase:
         self,
         change: Change[T],
         arrive: Callable[[T, Position], Position | None] | None = None,
-        *,
-        unchecked: bool = False,
+        manner: Manner = Manner.CAREFUL,
     ) -> Future[T]:
         """Reserve a place among the writes; the branch written is the one current at this call.
 
@@ -139,16 +139,15 @@ class SessionBase:
                 with self._position_lock:
                     self._position = target
 
-        return database.submit_write(transact, move, unchecked=unchecked)
+        return database.submit_write(transact, move, manner)
 
     async def _write(
         self,
         change: Change[T],
         arrive: Callable[[T, Position], Position | None] | None = None,
-        *,
-        unchecked: bool = False,
+        manner: Manner = Manner.CAREFUL,
     ) -> T:
-        return await settled(self._queue(change, arrive, unchecked=unchecked))
+        return await settled(self._queue(change, arrive, manner))
 
     async def _read(self, query: Change[T], branch_id: str | None = None) -> T:
         """Read a branch: the one named, else the current one."""

@@ -21,6 +21,7 @@ from advchat_storage.session_base import Change, SessionBase
 from advchat_storage.settings import may_log_model_data
 from advchat_storage.tree import binned_branches, branch_tree
 from advchat_storage.wording import storable
+from advchat_storage.workers import Manner
 
 T = TypeVar("T")
 
@@ -98,7 +99,11 @@ class BranchingSession(SessionBase):
             branches.remember_current(connection, self._scope.session_id, target)
             return branch
 
-        left = await self._write(switch, lambda _, place: Position(storable(str(branch_id)), place.generation))
+        left = await self._write(
+            switch,
+            lambda _, place: Position(storable(str(branch_id)), place.generation),
+            Manner.FLEETING,
+        )
         self._logger.info("Switched from branch '%s' to '%s'", left, branch_id)
 
     async def delete_branch(self, branch_id: str, force: bool = False) -> None:
@@ -127,7 +132,7 @@ class BranchingSession(SessionBase):
         await self._write(
             delete,
             lambda was_current, place: Position(MAIN, place.generation) if was_current else None,
-            unchecked=True,
+            Manner.UNCHECKED,
         )
         self._logger.info("Deleted branch '%s'", branch_id)
 
@@ -250,7 +255,7 @@ class BranchingSession(SessionBase):
         made, _ = await self._write(
             make,
             lambda done, place: Position(done[0], place.generation) if switch else None,
-            unchecked=True,
+            Manner.UNCHECKED,
         )
         return made
 
