@@ -7,8 +7,8 @@ report pays for no agent and the app's first frame for no store.
 from __future__ import annotations
 
 import argparse
-import gc
 import asyncio
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
