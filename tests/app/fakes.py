@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 from advchat.actions import OnEvent, OnSnapshot, UserError
@@ -28,6 +29,14 @@ from advchat.state import (
     TurnRow,
     TurnView,
     UsageView,
+)
+from advchat.usage_report import (
+    SPAN_DAYS,
+    ReportCut,
+    ReportRow,
+    ReportSpan,
+    UsageReport,
+    add_up,
 )
 from advchat_storage.models import Branch, BranchUsage, Conversation, SearchHit, UsageSum
 
@@ -147,6 +156,38 @@ def some_usage(turns: int = 9) -> UsageView:
         tools=(Share("weather", 4, None, None), Share("search_web", 2, None, None)),
         context_tokens=96_400,
         context_window=128_000,
+    )
+
+
+def usage_report(
+    cut: ReportCut = "day", span: ReportSpan = "month", *, everywhere: bool = True, rows: int = 0
+) -> UsageReport:
+    """Make a report of as many rows as the span has days, or of some names."""
+    names = {
+        "model": ("gpt-4.1", "gpt-4.1-mini", "claude-haiku-4-5", "llama-3.3-70b-instruct-turbo", "unknown"),
+        "branch": ("main", "A shorter answer", "用中文解释一下这个问题好吗", "en français"),
+        "conversation": ("Recursion, explained", "[/] is not markup", "Trip\x1b[2J to Lisbon", "deleted"),
+    }
+    days = [date(2026, 11, 29) - timedelta(days=back) for back in range(rows or SPAN_DAYS.get(span, 400))]
+    listed = [day.isoformat() for day in reversed(days)] if cut == "day" else names[cut]
+    made = tuple(
+        ReportRow(
+            name,
+            UsageSum() if cut == "day" and place % 7 == 5 else _spent(place, len(listed)),
+            "Recursion, explained" if cut == "branch" and everywhere else "",
+        )
+        for place, name in enumerate(listed)
+    )
+    total = add_up([row.usage for row in made])
+    return UsageReport(cut, span, everywhere, "Recursion, explained", made, total)
+
+
+def _spent(place: int, count: int) -> UsageSum:
+    tokens = 1_000 + (place * 7_919) % 21_000
+    unpriced = place == count - 1
+    return replace(
+        usage(1 + place % 9, tokens, cost=None if unpriced else tokens * 900, at_least=unpriced),
+        unknown=frozenset({"cost_nano"} if unpriced else ()),
     )
 
 
@@ -436,6 +477,12 @@ class FakeActions:
     async def search(self, term: str) -> list[SearchHit]:
         await self._note("search", term)
         return self.hits
+
+    async def usage_report(
+        self, cut: ReportCut, span: ReportSpan = "month", *, everywhere: bool = True
+    ) -> UsageReport:
+        await self._note("usage_report", cut, span, everywhere)
+        return usage_report(cut, span, everywhere=everywhere)
 
     async def save_draft(self, text: str) -> None:
         await self._note("save_draft", text, self._snapshot.branch_id)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from advchat.events import RunEvent
     from advchat.state import Comparison, Fan, SendEstimate, Snapshot, TurnRow, TurnView
+    from advchat.usage_report import ReportCut, ReportSpan, UsageReport
     from advchat_storage.models import Conversation, SearchHit
 
 OnSnapshot: TypeAlias = "Callable[[Snapshot], None]"
@@ -136,6 +137,11 @@ class Actions(Protocol):
 
     async def search(self, term: str) -> list[SearchHit]:
         """Messages of every conversation that hold the term."""
+
+    async def usage_report(
+        self, cut: ReportCut, span: ReportSpan = "month", *, everywhere: bool = True
+    ) -> UsageReport:
+        """Report what was spent in the span, in all conversations or in the shown one, cut in one way."""
 
     async def save_draft(self, text: str) -> None:
         """Keep the composer's text for the shown branch."""

@@ -15,11 +15,11 @@ from dataclasses import asdict
 from advchat.cli.reports import usage_json, wanted_branch, wanted_conversation
 from advchat.cli.tables import print_json
 from advchat.controller.comparing import align, common_prefix
-from advchat.controller.exploring import add_up
 from advchat.controller.item_views import turn_view
 from advchat.differences import Span
 from advchat.state import ComparedTurn, TurnView, dollars
 from advchat.text import clean
+from advchat.usage_report import add_up
 from advchat_storage import Store
 
 

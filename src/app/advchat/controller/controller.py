@@ -16,6 +16,7 @@ from advchat.actions import UserError
 from advchat.controller.budgets import Cheaper
 from advchat.controller.core import StartAt
 from advchat.controller.item_views import turn_view
+from advchat.controller.reporting import Reporting
 from advchat.controller.runs import Price
 from advchat.controller.summarising import Summarising
 from advchat.runner import Embedded, Runner
@@ -28,7 +29,7 @@ LOCAL = "local"
 TOUR = "tour"
 
 
-class Controller(Summarising):
+class Controller(Summarising, Reporting):
     """Everything a user can do, on one database and one runner."""
 
     def __init__(

@@ -20,7 +20,7 @@ from advchat.state import (
     SendEstimate,
     TurnView,
 )
-from advchat_storage.models import UsageSum
+from advchat.usage_report import add_up
 
 NANO = 1_000_000_000
 
@@ -129,21 +129,3 @@ def _nano(amount: str) -> int | None:
     if not value.is_finite() or value <= 0 or value > 1_000_000:
         raise UserError("A budget is an amount above 0 in dollars: /budget 0.50, or /budget off.")
     return int(value * NANO)
-
-
-def add_up(usages: Sequence[UsageSum]) -> UsageSum:
-    """Add usages up: what is unknown stays unknown only where nothing is known."""
-
-    def total(name: str) -> int | None:
-        known = [value for usage in usages if (value := getattr(usage, name)) is not None]
-        return sum(known) if known else None
-
-    names = (
-        "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens",
-        "total_tokens", "cost_nano",
-    )  # fmt: skip
-    return UsageSum(
-        requests=sum(usage.requests for usage in usages),
-        at_least=any(usage.at_least for usage in usages),
-        **{name: total(name) for name in names},
-    )
