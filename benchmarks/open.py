@@ -129,7 +129,7 @@ def measure(turns: int) -> Result:
 
 def median_of(runs: Sequence[Result], figure: str) -> float:
     """Return the median of one of the runs' figures."""
-    return statistics.median(getattr(run, figure) for run in runs)
+    return float(statistics.median(getattr(run, figure) for run in runs))
 
 
 def main() -> None:

@@ -240,6 +240,30 @@ async def test_flipping_at_the_end_keeps_the_fork_point_in_place() -> None:
         assert host.find("▌ Other?")[1] == place
 
 
+async def test_a_new_fork_shows_what_it_inherits_to_its_end() -> None:
+    host = Host(many(20))
+    async with host.run_test(size=(80, 24)) as pilot:
+        host.transcript.scroll_to_turn(12)
+        await until(pilot, lambda: "  More of 12." in host.shown)
+        host.turns = [replace(view, inherited=True) for view in host.turns[:11]]
+        host.transcript.set_conversation((IDENT[0], "fork"), 11, keep_scroll_at=12)
+        await until(pilot, lambda: any("⑂ inherited above" in row for row in host.shown))
+        assert "  More of 11." in host.shown
+        assert host.transcript.viewport.follow
+
+
+async def test_turns_are_read_again_as_they_come_into_view() -> None:
+    host = Host(many(40))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "  More of 40." in host.shown)
+        host.turns = [replace(view, items=(ItemView("text", f"New {view.turn}."),)) for view in host.turns]
+        host.transcript.reread()
+        await until(pilot, lambda: "  New 40." in host.shown)
+        await pilot.press("pageup")
+        await until(pilot, lambda: "  New 35." in host.shown)
+        assert not any("More of" in row for row in host.shown)
+
+
 async def test_heights_are_told_once_and_serve_as_hints() -> None:
     host = Host(many(30))
     async with host.run_test(size=(80, 20)) as pilot:

@@ -48,7 +48,7 @@ class Reading(Desk):
         else:
             self.transcript.set_count(snapshot.turn_count)
             if snapshot.turns_version != self._version:
-                self._read_again()
+                self.transcript.reread()
         self._version = snapshot.turns_version
         self._tree = snapshot.branches
         self._follow(snapshot, news)
@@ -110,12 +110,6 @@ class Reading(Desk):
         return next((view for view in views if view.turn == turn), None)
 
     # What the transcript asks for
-
-    def _read_again(self) -> None:
-        """Read what is in view again, because it may have become untrue."""
-        positions = [line.position for line in self.transcript.viewport.lines]
-        if positions:
-            self._read_turns(positions[0], positions[-1] + 1)
 
     # Handlers go by Textual's naming, because their classes are imported after the first frame.
 

@@ -155,8 +155,8 @@ class Transcript(PointerView):
         self._stale = set(range(keep))
         self._select(None)
         self._hover = self._hover_target = self._target = None
-        if same and keep_scroll_at is not None and count:
-            viewport.jump_to(min(keep, count - 1), at, hold=True)
+        if same and keep_scroll_at is not None and keep < count:
+            viewport.jump_to(keep, at, hold=True)
         else:
             viewport.follow = True
         self.cursor = None
