@@ -149,6 +149,15 @@ def test_lines_and_margins_of_a_paragraph_are_kept() -> None:
     assert static_rows("def f(x):\n    return x\nend")[2:] == ["  def f(x):", "      return x", "  end"]
 
 
+def test_lines_that_were_only_kept_short_flow_together() -> None:
+    long = "these words go on for so long that the line was broken by hand"
+    joined = [row.strip() for row in static_rows(f"{long}\nand on\nand on")[2:]]
+    assert " ".join(joined[:-1]) == f"{long} and on"
+    assert joined[-1] == "and on"
+    assert static_rows(f"- {long}\n  and on")[3].startswith("    ")
+    assert "    return" in static_rows(f"{long}\n    return")[-1]
+
+
 def test_definitions_reach_blocks_before_them() -> None:
     assert static_rows("see [here][1] now\n\n[1]: https://example.org")[2].strip() == "see here now"
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LIKE_URL = re.compile(r"\s*(?:https?://|www\.)|\s*[\w-]+(?:\.[\w-]+)+/?\s*$")
+_LONG_LINE = 60
 _REACH = 2048
 """How much markup may stand between two pieces of text before a find counts as a false one."""
 
@@ -48,7 +49,7 @@ def _any_link(_url: str) -> bool:
 def inline_runs(source: str, palette: Palette, style: Style, env: dict[str, Any], start: int = 0) -> list[Run]:
     """Parse one paragraph's ``source``; offsets of the runs count from ``start``.
 
-    Line breaks and margins are kept as written, because people and small models write verse and code so.
+    Breaks after short lines and margins are kept, because people and small models write verse and code so.
     """
     tokens = parser().parseInline(source, env)
     runs: list[Run] = []
@@ -76,15 +77,25 @@ class Aligner:
         self._position = place + len(content)
         return place + self._start
 
-    def find_break(self) -> tuple[int, str]:
-        """Return where the next line break stands, or NOWHERE, and the blanks that follow it."""
+    def find_break(self, *, hard: bool) -> tuple[int, str]:
+        """Return where the next line break stands, or NOWHERE, and what it is shown as.
+
+        A break after a long line is taken for one that only kept lines short, and is shown as a blank.
+        """
         place = self.find("\n")
-        if place == NOWHERE or not self._keeps_margins:
-            return place, ""
+        if place == NOWHERE:
+            return place, "\n"
+        at = self._position - 1
+        margin = self._margin() if self._keeps_margins else ""
+        if not hard and not margin and at - self._source.rfind("\n", 0, at) > _LONG_LINE:
+            return place, " "
+        return place, f"\n{margin}"
+
+    def _margin(self) -> str:
         stop = self._position
         while self._source[stop : stop + 1] == " ":
             stop += 1
-        return place, self._source[self._position : stop]
+        return self._source[self._position : stop]
 
     def skip_destination(self) -> None:
         """Go behind the ``](…)`` or ``][…]`` that ends a link."""
@@ -123,7 +134,7 @@ class _Builder:
         elif kind == "code_inline":
             self._text(token.content, token.content, self._styles[-1] + self._palette.inline_code)
         elif kind in ("softbreak", "hardbreak"):
-            self._line_break()
+            self._line_break(hard=kind == "hardbreak")
         elif kind == "image":
             self._image(token)
         elif kind == "link_open":
@@ -156,10 +167,10 @@ class _Builder:
         stop = place + len(token.markup) if place != NOWHERE else NOWHERE
         self.runs.append(Run(clean(token.content), self._styles[-1], place, stop, self._target))
 
-    def _line_break(self) -> None:
-        place, margin = self._aligner.find_break()
-        stop = place if place == NOWHERE else place + 1 + len(margin)
-        self.runs.append(Run(f"\n{margin}", self._styles[-1], place, stop))
+    def _line_break(self, *, hard: bool) -> None:
+        place, shown = self._aligner.find_break(hard=hard)
+        stop = place if place == NOWHERE else place + len(shown)
+        self.runs.append(Run(shown, self._styles[-1], place, stop))
 
     def _image(self, token: Token) -> None:
         url = str(token.attrGet("src") or "")
