@@ -228,7 +228,7 @@ async def test_an_offer_is_answered_by_alt_and_its_letter(desk: Open) -> None:
 async def test_an_offer_is_answered_by_mouse(desk: Open) -> None:
     offer = Offer("download", "Fetch?", (("d", "offer.accept", "Download"),))
     async with desk(offer=offer) as d:
-        await d.pilot.click("#offer", offset=(14, 0))
+        await d.pilot.click("#offer", offset=(4, 1))
         await d.called("answer_offer", "offer.accept")
 
 

@@ -26,8 +26,8 @@ NOTES = (
     "tmux passes on only with: set -g set-clipboard on",
 )
 
-_KEYS = 22
-"""Cells of the column of keys."""
+_WIDE = 64
+"""Cells from which on the column of keys is wide enough for all but the longest."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -39,10 +39,14 @@ class HelpScreen(ModalScreen[None]):
     ]
     """Closing."""
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]  # noqa: RUF012 - Textual declares it so
+    """In a narrow terminal the help takes the whole width."""
+
     DEFAULT_CSS = """
     HelpScreen {
         align: center middle;
         background: $background 60%;
+        &.-narrow > VerticalScroll { width: 100%; height: 100%; padding: 0 1; }
         & > VerticalScroll {
             width: 84%;
             max-width: 100;
@@ -75,7 +79,8 @@ class HelpScreen(ModalScreen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrap anew for the width."""
-        cells = max(20, min(100, event.size.width * 84 // 100) - 6)
+        width = event.size.width
+        cells = max(20, width - 4 if width < 80 else min(100, width * 84 // 100) - 6)
         self.query_one(Static).update(Content("\n").join(self._lines(cells)))
 
     def action_leave(self) -> None:
@@ -105,11 +110,11 @@ def _heading(text: str) -> Iterator[Content]:
 
 def _row(left: str, right: str, cells: int) -> Iterator[Content]:
     """Lay a key beside what it does, or above it where it is too long to stand beside."""
-    beside = cells >= 2 * _KEYS
-    indent = " " * (_KEYS if beside else 2)
-    words = textwrap.wrap(right, max(10, cells - len(indent)))
-    if not beside or len(left) >= _KEYS:
+    column = 22 if cells >= _WIDE else 12
+    indent = " " * column
+    words = textwrap.wrap(right, max(10, cells - column))
+    if len(left) >= column:
         yield Content(left).stylize("bold")
     else:
-        yield Content.assemble((f"{left:<{_KEYS}}", "bold"), (words.pop(0), "$quiet"))
+        yield Content.assemble((f"{left:<{column}}", "bold"), (words.pop(0), "$quiet"))
     yield from (Content(indent + line).stylize("$quiet") for line in words)

@@ -32,10 +32,18 @@ class PickScreen(ModalScreen[str | None]):
     ]
     """Moving in the list while the field keeps the focus."""
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]  # noqa: RUF012 - Textual declares it so
+    """In a narrow terminal the list takes the whole width."""
+
     DEFAULT_CSS = """
     PickScreen {
         align: center top;
         background: $background 60%;
+        &.-narrow > Vertical {
+            width: 100%;
+            margin-top: 1;
+            max-height: 90%;
+        }
         & > Vertical {
             width: 80%;
             max-width: 100;

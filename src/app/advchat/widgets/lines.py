@@ -167,12 +167,11 @@ class OfferBar(Static, can_focus=True):
         if offer.progress is not None:
             filled = round(max(0.0, min(1.0, offer.progress)) * 20)
             parts.append(Content(f"  {'━' * filled}{'─' * (20 - filled)} {offer.progress:.0%}"))
-        for letter, choice, label in offer.choices:
-            # No-break spaces keep an answer on one line.
-            words = clean(label, newlines=False).replace(" ", "\xa0")
-            answer = Content(f"Alt+{letter.upper()}\xa0{words}")
+        for place, (letter, choice, label) in enumerate(offer.choices):
+            answer = Content(f"Alt+{letter.upper()} {clean(label, newlines=False)}")
             click = Style.from_meta({"@click": f"choose({choice!r})"})
-            parts += [Content("   "), answer.stylize("bold underline").stylize(click)]
+            # On a line of their own, so that no answer is broken in two.
+            parts += [Content("   " if place else "\n"), answer.stylize("bold underline").stylize(click)]
         return Content("").join(parts)
 
 
