@@ -313,7 +313,7 @@ async def test_recorded_requests_and_their_run_usage_count_once(scene: Scene) ->
     await scene.ask("one", input_tokens=100, output_tokens=20, cost_nano=5)
     async with scene.store.session(CONVERSATION, branch_id="main") as session:
         await session.store_run_usage(sdk_usage(100, 20))
-        assert (await session.get_turn_usage(1))["total_tokens"] == 120  # type: ignore[call-overload]  # A dict.
+        assert (await session.get_turn_usage(1))["total_tokens"] == 120
 
     usage = await scene.store.usage()
     assert (usage.requests, usage.total_tokens, usage.cost_nano, usage.at_least) == (1, 120, 5, False)

@@ -199,17 +199,25 @@ WHERE here.session_id = :session AND here.branch_id = :branch AND NOT EXISTS (
 )
 """
 
-# The narrowest index is counted; what else is told of a branch is at an end of another index.
+# From one branch to the next by the index; the narrowest index is counted, and what else is told of a branch
+# is at an end of another one.
 _FILLED = """
-SELECT grouped.branch_id, grouped.messages,
+WITH RECURSIVE filled (branch_id) AS (
+    SELECT MIN(branch_id) FROM message_structure WHERE session_id = :session
+    UNION ALL
+    SELECT (
+        SELECT MIN(branch_id) FROM message_structure
+        WHERE session_id = :session AND branch_id > filled.branch_id
+    ) FROM filled WHERE branch_id IS NOT NULL
+)
+SELECT branch_id,
+    (SELECT COUNT(*) FROM message_structure INDEXED BY idx_structure_branch
+        WHERE session_id = :session AND branch_id = filled.branch_id),
     (SELECT MAX(user_turn_number) FROM message_structure
-        WHERE session_id = :session AND branch_id = grouped.branch_id),
-    (SELECT created_at FROM message_structure WHERE session_id = :session AND branch_id = grouped.branch_id
+        WHERE session_id = :session AND branch_id = filled.branch_id),
+    (SELECT created_at FROM message_structure WHERE session_id = :session AND branch_id = filled.branch_id
         ORDER BY sequence_number LIMIT 1)
-FROM (
-    SELECT branch_id, COUNT(*) AS messages FROM message_structure INDEXED BY idx_structure_branch
-    WHERE session_id = :session GROUP BY branch_id
-) AS grouped
+FROM filled WHERE branch_id IS NOT NULL
 """
 
 _RECORDED = """
