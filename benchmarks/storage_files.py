@@ -15,6 +15,8 @@ from pathlib import Path
 
 from agents.extensions.memory import AdvancedSQLiteSession as SdkSession
 
+from advchat_storage.ownership import Tables
+from advchat_storage.search_index import pending
 from advchat_storage.store import Store
 
 CONVERSATION = "long"
@@ -50,7 +52,7 @@ class Size:
 
 def text_of(number: int) -> str:
     """Give the words of a message; one turn in a thousand holds the needle."""
-    needle = NEEDLE if number % 2000 == 1000 else "weather"
+    needle = NEEDLE if number % 2000 == 1001 else "weather"
     return f"Message {number} about the {needle} in Paris, in words enough for a line or two of an answer."
 
 
@@ -84,6 +86,8 @@ def adopt(path: Path) -> None:
     async def open_once() -> None:
         async with Store(path) as store:
             await store.search(NEEDLE)
+            while _waits_for_index(path):
+                await store.search(NEEDLE)
 
     asyncio.run(open_once())
 
@@ -94,6 +98,11 @@ def copy(source: Path, target: Path) -> Path:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     target.write_bytes(source.read_bytes())
     return target
+
+
+def _waits_for_index(path: Path) -> bool:
+    with closing(sqlite3.connect(path)) as connection:
+        return pending(connection, tables=Tables())
 
 
 def _create(path: Path) -> None:

@@ -5,15 +5,14 @@ Functions take the plain connection first, run inside a transaction of the calle
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from advchat_storage.items import CALLS, TOOL_SEARCH, Json, ascii_folded, content_preview, cut, says
 from advchat_storage.parsing import parse
 from advchat_storage.place import Scope
-from advchat_storage.wording import storable
+from advchat_storage.turn_search import user_rows
 
 
 def conversation_turns(connection: sqlite3.Connection, scope: Scope, branch: str) -> list[dict[str, Any]]:
@@ -31,7 +30,7 @@ def turns_saying(connection: sqlite3.Connection, scope: Scope, branch: str, term
         raise TypeError(f"a search term is a string, not {type(term).__name__}")
     wanted = ascii_folded(term)
     turns = []
-    for number, item, moment in _user_turns(connection, scope, branch, _written_forms(wanted)):
+    for number, item, moment in _user_turns(connection, scope, branch, wanted):
         content = item.get("content", "")
         if says(content, wanted):
             turns.append(_turn(number, content_preview(content), content, moment))
@@ -49,7 +48,9 @@ def items_by_turn(
         (scope.session_id, branch),
     )
     for turn, message_type, tool_name in rows:
-        turns.setdefault(turn, []).append({"type": message_type, "tool_name": tool_name})
+        if turn not in turns:
+            turns[turn] = []
+        turns[turn].append({"type": message_type, "tool_name": tool_name})
     return turns
 
 
@@ -104,32 +105,11 @@ def _turn(number: int, content: str, full_content: Json, moment: str) -> dict[st
     }
 
 
-def _written_forms(term: str) -> list[str]:
-    """Give patterns of which a row's JSON matches one if its text holds the term: escaped, and as it is."""
-    forms = {json.dumps(term, ensure_ascii=escaped)[1:-1] for escaped in (True, False)}
-    return [f"%{_literal(form)}%" for form in sorted(forms) if form == storable(form)]
-
-
-def _literal(text: str) -> str:
-    return text.replace("~", "~~").replace("%", "~%").replace("_", "~_")
-
-
 def _user_turns(
-    connection: sqlite3.Connection, scope: Scope, branch: str, forms: Sequence[str] = ()
+    connection: sqlite3.Connection, scope: Scope, branch: str, term: str = ""
 ) -> Iterator[tuple[int, Mapping[str, Any], str]]:
-    """Yield turn, item and time of the branch's user messages; with ``forms``, those whose row matches one."""
-    matches = " OR ".join(f"m.message_data LIKE :form{index} ESCAPE '~'" for index in range(len(forms)))
-    query = f"""
-        SELECT s.user_turn_number, CAST(m.message_data AS BLOB), m.created_at
-        FROM message_structure AS s CROSS JOIN {scope.tables.messages} AS m ON m.id = s.message_id
-        WHERE s.session_id = :session AND s.branch_id = :branch AND s.message_type = 'user'
-            {f"AND ({matches})" if forms else ""}
-        ORDER BY s.sequence_number
-    """
-    values = {f"form{index}": form for index, form in enumerate(forms)}
-    for number, data, moment in connection.execute(
-        query, {"session": scope.session_id, "branch": branch, **values}
-    ):
+    """Yield turn, item and time of the branch's user messages; with a term, of those that may hold it."""
+    for number, data, moment, _ in user_rows(connection, scope, branch, term):
         item = parse(data)
         if isinstance(item, Mapping):
             yield number, item, moment

@@ -46,11 +46,14 @@ def folded(text: str) -> str:
 
 
 def spoken(item: object) -> tuple[Role, str] | None:
-    """Give the role and the words of a user or assistant message; None for any other item."""
+    """Give the role and the words of a user or assistant message; None for any other item.
+
+    Whatever its type, an item of the user's role opens a turn, and is one here too.
+    """
     if not isinstance(item, Mapping):
         return None
     role = item.get("role")
-    if role not in ("user", "assistant") or item.get("type", "message") != "message":
+    if role not in ("user", "assistant") or (role != "user" and item.get("type", "message") != "message"):
         return None
     return role, content_text(item.get("content"))
 
