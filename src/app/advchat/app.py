@@ -23,6 +23,7 @@ from textual.driver import Driver
 
 from advchat.actions import Actions
 from advchat.screens.main import MainScreen
+from advchat.text import clean
 from advchat.themes import THEMES, THEMES_16
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class AdvchatApp(App[int], inherit_bindings=False):
         error = sys.exc_info()[1]
         log.critical("advchat ended by a fault of its own", exc_info=error)
         where = f" The details are in {self._log_file}." if self._log_file is not None else ""
-        self.fault = f"advchat ended by a fault of its own ({type(error).__name__}).{where}"
+        self.fault = f"ended by a fault of its own ({type(error).__name__}).{where}"
         self._close_messages_no_wait()
 
 
@@ -229,5 +230,5 @@ def run_app(make_actions: Callable[[], Actions], config: Config) -> int:
     app = AdvchatApp(make_actions, theme=config.theme, keys=config.keys, log_file=path)
     code = app.run()
     if app.fault:
-        print(app.fault, file=sys.stderr)  # noqa: T201 - the screen is gone, this is the last word
+        sys.stderr.write(f"advchat: {clean(app.fault, newlines=False)}\n")
     return app.return_code or code or 0

@@ -424,3 +424,12 @@ async def test_case_80_sixteen_colours_get_themes_of_their_own(
         await d.pilot.press("f2")
         cursor = d.main.branches.render_line(d.main.branches.cursor)
         assert all(segment.style is not None and segment.style.reverse for segment in cursor)
+
+
+async def test_conversations_that_cannot_be_read_say_so(desk: Open) -> None:
+    async with desk() as d:
+        d.actions.fail["conversations"] = UserError("The database is locked.")
+        await d.pilot.press("ctrl+o")
+        await d.until(lambda: isinstance(d.app.screen, OpenScreen))
+        rows = d.app.screen.query_one(PickList)
+        await d.until(lambda: "The database is locked." in rows.empty)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
 import sys
 import time
@@ -46,18 +48,28 @@ def notes(tmp_path: Path) -> Notes:
 
 @pytest.fixture
 def start(notes: Notes) -> Iterator[Start]:
-    """Start the program and wait until it takes keys."""
+    """Start the program, from a shell if one is named, and wait until it takes keys."""
     open_terminals: list[Terminal] = []
 
-    def begin(*arguments: str, size: tuple[int, int] = (120, 30)) -> Terminal:
+    def begin(*arguments: str, size: tuple[int, int] = (120, 30), shell: str | None = None) -> Terminal:
         environ = {
             **{
                 name: value for name, value in os.environ.items() if name not in {"DISPLAY", "TMUX", "NO_COLOR"}
             },
             "TERM": "xterm-256color",
             "PYTHONPATH": f"{ROOT / 'src/app'}:{ROOT / 'src/storage'}:{ROOT}",
+            "PS1": "shell> ",
         }
         command = [sys.executable, "-m", "tests.app.terminal.program", str(notes.path), *arguments]
+        if shell is not None:
+            terminal = Terminal(
+                [shell, "--norc", "--noprofile", "--noediting", "-i"], env=environ, size=size, cwd=ROOT
+            )
+            open_terminals.append(terminal)
+            terminal.wait("shell>")
+            terminal.type(shlex.join(command) + "\n")
+            terminal.wait("Write a prompt", "Recursion, explained")
+            return terminal
         terminal = Terminal(command, env=environ, size=size, cwd=ROOT)
         open_terminals.append(terminal)
         terminal.wait("Write a prompt", "Recursion, explained")
@@ -169,3 +181,34 @@ def test_case_30_a_terminal_may_become_tiny_and_large_again(start: Start, notes:
     terminal.wait("Write a prompt")
     terminal.type("still here")
     terminal.wait("still here")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash for job control")
+def test_case_91_suspending_gives_the_shell_a_clean_terminal_and_fg_comes_back(
+    start: Start, notes: Notes
+) -> None:
+    terminal = start("busy", shell=shutil.which("bash"))
+    terminal.type("kept")
+    terminal.wait("kept")
+    terminal.press("ctrl+z")
+    terminal.wait("Stopped", "shell>")
+    assert terminal.screen.restored()
+    terminal.resize(100, 24)
+    terminal.type("fg\n")
+    terminal.wait("Recursion, explained", "kept")
+    assert len(terminal.lines()) == 24
+    terminal.type(" and more")
+    terminal.wait("kept and more")
+    terminal.press("ctrl+q")
+    terminal.wait("Ctrl+Q again")
+    terminal.press("ctrl+q")
+    terminal.wait("shell>")
+    assert terminal.screen.restored()
+
+
+def test_case_91_without_a_shell_suspending_is_refused(start: Start, notes: Notes) -> None:
+    terminal = start()
+    terminal.press("ctrl+z")
+    terminal.wait("There is no shell to return to")
+    terminal.type("alive")
+    terminal.wait("alive")

@@ -73,6 +73,15 @@ class OpenScreen(PickScreen):
         self.run_worker(self._read_all(), group="conversations", exit_on_error=False)
 
     async def _read_all(self) -> None:
+        try:
+            await self._read_pages()
+        except Exception as error:
+            # Whatever fails here must not take the screen down; the line says what it was.
+            log.exception("the conversations could not be read")
+            self.rows.empty = f"The conversations could not be read: {error}"
+            self.rows.refresh()
+
+    async def _read_pages(self) -> None:
         while True:
             page = await self._read(len(self._picks), len(self._picks) + _PAGE)
             self._picks += [_conversation_pick(conversation) for conversation in page]
