@@ -13,6 +13,7 @@ from advchat_storage.errors import BranchBusyError
 from advchat_storage.history import append, last_turn, rows_of
 from advchat_storage.journal_rows import add_entry, entries, entry, remove_entry
 from advchat_storage.ledger import first_message
+from advchat_storage.lost_runs import record_lost_run
 from advchat_storage.models import Item, JournalEntry, RunStatus
 from advchat_storage.ownership import Tables
 from advchat_storage.place import Scope, require_branch
@@ -111,6 +112,7 @@ def resolve_interrupted(connection: sqlite3.Connection, *, tables: Tables, run_i
 
 
 def _resolve(connection: sqlite3.Connection, scope: Scope, lost: JournalEntry, *, keep: bool) -> None:
+    record_lost_run(connection, lost)
     if keep and lost.partial.strip() and _awaits_answer(connection, lost):
         answer = {"role": "assistant", "content": lost.partial}
         append(connection, scope, lost.branch_id, rows_of([answer]))

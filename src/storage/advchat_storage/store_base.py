@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from advchat_storage.database import Database
 from advchat_storage.errors import ReadOnlyError
 from advchat_storage.index_upkeep import IndexUpkeep
+from advchat_storage.lost_runs import record_lost, unrecorded
 from advchat_storage.migrations import foreign_file, prepare_any
 from advchat_storage.opening import MEMORY
 from advchat_storage.ownership import Tables, owner_of
@@ -50,6 +51,9 @@ class StoreBase:
         if await self._read(stray_conversations, tables=tables):
             with contextlib.suppress(ReadOnlyError):
                 await self._write(take_over, tables=tables)
+        if await self._read(unrecorded):
+            with contextlib.suppress(ReadOnlyError):
+                await self._write(record_lost)
         self._upkeep.start(sweeping=True)
 
     async def close(self) -> None:
