@@ -212,3 +212,14 @@ async def test_turns_before_the_first_user_message_are_shared_too(scene: Scene) 
 
     fork = await _branch(scene, "fork")
     assert (fork.parent, fork.fork_turn, fork.message_count, fork.user_turns) == ("main", 1, 1, 0)
+
+
+async def test_a_branch_tells_the_model_that_answered_last(scene: Scene) -> None:
+    await scene.ask("one", model="small")
+    await scene.ask("two", model="large")
+    await scene.fork(1, name="asked")
+    await scene.ask("three", branch="asked", model=None, model_asked="wanted")
+    await scene.fork(1, name="silent")
+
+    models = {name: (await _branch(scene, name)).model for name in ("main", "asked", "silent")}
+    assert models == {"main": "large", "asked": "wanted", "silent": None}

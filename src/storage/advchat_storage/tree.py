@@ -71,6 +71,7 @@ def branch_tree(
     hints = {name: recorded.get(name, {}).get("fork_turn") for name in names}
     times = _row_times(connection, [extents[name] for name in names if name in extents])
     costs = own_costs(connection, session_id=session_id)
+    models = _models(connection, session_id)
     current = current_branch or kept_branch(connection, session_id=session_id)
     return [
         _branch(
@@ -80,6 +81,7 @@ def branch_tree(
             place=finder.place(name, extents.get(name, Extent()).span, hints[name]),
             times=times,
             cost=costs.get(name, (None, False)),
+            model=models.get(name),
             current=current,
         )
         for name in names
@@ -108,6 +110,7 @@ def _branch(
     place: Place,
     times: dict[int, str],
     cost: tuple[int | None, bool],
+    model: str | None,
     current: str,
 ) -> Branch:
     created = row.get("created_at") or times.get(extent.first_row or 0, "")
@@ -125,7 +128,7 @@ def _branch(
         created_at=created,
         last_used_at=max(row.get("last_used_at") or "", last_row, created),
         binned_at=row.get("binned_at") if name != MAIN else None,
-        model=row.get("model"),
+        model=row.get("model") or model,
         pinned=bool(row.get("pinned", 0)),
         unread=bool(row.get("unread", 0)),
         budget_nano=row.get("budget_nano"),
@@ -160,6 +163,17 @@ def _recorded(connection: sqlite3.Connection, session_id: str) -> dict[str, dict
         (session_id,),
     )
     return {row[0]: dict(zip(_RECORDED, row[1:], strict=True)) for row in rows}
+
+
+def _models(connection: sqlite3.Connection, session_id: str) -> dict[str, str | None]:
+    """Give the model that answered last on each branch that was answered."""
+    rows = connection.execute(
+        "SELECT request.branch_id, COALESCE(request.model, request.model_asked) FROM ("
+        "SELECT MAX(id) AS id FROM advchat_requests WHERE session_id = ? GROUP BY branch_id"
+        ") AS newest JOIN advchat_requests AS request ON request.id = newest.id",
+        (session_id,),
+    )
+    return dict(rows.fetchall())
 
 
 def _row_times(connection: sqlite3.Connection, extents: list[Extent]) -> dict[int, str]:
