@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from advchat.actions import UserError
+from advchat.app import AdvchatApp
 from advchat.screens.help import HelpScreen
 from advchat.screens.pickers import BinScreen, OpenScreen, PaletteScreen, SearchScreen
 from advchat.widgets.footer import KeyFooter
@@ -433,3 +434,26 @@ async def test_conversations_that_cannot_be_read_say_so(desk: Open) -> None:
         await d.until(lambda: isinstance(d.app.screen, OpenScreen))
         rows = d.app.screen.query_one(PickList)
         await d.until(lambda: "The database is locked." in rows.empty)
+
+
+async def test_case_88_a_fault_of_our_own_is_one_line_and_its_traceback_goes_to_the_log(
+    desk: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> None:
+        secret = "sk-secret"
+        raise ZeroDivisionError(len(secret))
+
+    apps: list[AdvchatApp] = []
+
+    async def break_it() -> None:
+        async with desk() as d:
+            apps.append(d.app)
+            d.main.call_later(broken)
+            await d.until(lambda: bool(d.app.fault))
+
+    with pytest.raises(ZeroDivisionError):
+        await break_it()
+    [app] = apps
+    assert app.fault == "ended by a fault of its own (ZeroDivisionError)."
+    assert "in broken" in caplog.text
+    assert "sk-secret" not in caplog.text.replace('secret = "sk-secret"', "")
