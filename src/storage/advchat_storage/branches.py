@@ -15,6 +15,7 @@ from typing import Any, Literal
 from advchat_storage import clock
 from advchat_storage.branch_rows import NEVER, add_missing, creation_order
 from advchat_storage.place import BY_ITS_ROWS, MAIN, REMOVED, STAYS, Scope, require_branch
+from advchat_storage.remembering import remembered
 
 ForkPoint = Literal["before", "after"]
 
@@ -109,27 +110,31 @@ def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None
 
 def listing(connection: sqlite3.Connection, session_id: str, current: str) -> list[dict[str, Any]]:
     """Give the branches in order of creation, the bin left out, as the SDK's class shows them."""
+    listed = remembered(connection, ("listing", session_id), lambda: _listed(connection, session_id))
+    return [
+        {
+            "branch_id": branch_id,
+            "message_count": messages,
+            "user_turns": turns,
+            "is_current": branch_id == current,
+            "created_at": created,
+        }
+        for branch_id, messages, turns, created in listed
+    ]
+
+
+def _listed(connection: sqlite3.Connection, session_id: str) -> list[tuple[str, int, int, str]]:
     recorded = {row[0]: row for row in connection.execute(_RECORDED, (session_id,))}
     order = creation_order(connection, session_id)
-    listed: list[dict[str, Any]] = []
+    listed: list[tuple[str, int, int, str]] = []
     for branch_id, messages, turns, created in connection.execute(_FILLED, {"session": session_id}):
         known = recorded.pop(branch_id, None)
         if known is None or known[1] is None or branch_id == MAIN:
-            listed.append(_entry(branch_id, messages, turns, created, current))
+            listed.append((branch_id, messages, turns or 0, created))
     for branch_id, binned_at, gone, created in recorded.values():
         if gone == STAYS and binned_at is None:
-            listed.append(_entry(branch_id, 0, 0, created.replace("T", " ")[:19], current))
-    return sorted(listed, key=lambda entry: (entry["branch_id"] != MAIN, order.get(entry["branch_id"], NEVER)))
-
-
-def _entry(branch_id: str, messages: int, turns: int | None, created: str, current: str) -> dict[str, Any]:
-    return {
-        "branch_id": branch_id,
-        "message_count": messages,
-        "user_turns": turns or 0,
-        "is_current": branch_id == current,
-        "created_at": created,
-    }
+            listed.append((branch_id, 0, 0, created.replace("T", " ")[:19]))
+    return sorted(listed, key=lambda row: (row[0] != MAIN, order.get(row[0], NEVER)))
 
 
 def move_to_bin(connection: sqlite3.Connection, session_id: str, branch_id: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from advchat_storage.errors import CannotOpenError, ReadOnlyError
+from advchat_storage.remembering import RememberingConnection
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 60.0
@@ -57,7 +58,12 @@ def _connect(
     target: str, settle: Callable[[sqlite3.Connection], None] | None = None, *, uri: bool = False
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        target, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
+        target,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=RememberingConnection,
+        uri=uri,
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")
