@@ -18,8 +18,20 @@ from advchat.commands import (
     keys_of,
     markdown,
 )
+from advchat.screens.compare import CompareScreen
+from advchat.screens.fan import FanScreen
 from advchat.screens.main import MainScreen
-from advchat.slash import SlashCall, fork_argument, parse, unquote
+from advchat.slash import (
+    SlashCall,
+    budget_argument,
+    carry_argument,
+    fan_argument,
+    fan_models,
+    fork_argument,
+    parse,
+    turns_of,
+    unquote,
+)
 
 DESIGNED = {
     "app.help": ("f1",),
@@ -42,11 +54,13 @@ DESIGNED = {
     "turn.fork": ("f",),
     "turn.edit": ("e",),
     "turn.regenerate": ("r",),
+    "turn.compare": ("c",),
     "turn.copy": ("y",),
     "branch.switch": ("enter",),
     "branch.rename": ("n",),
     "branch.delete": ("d",),
     "branch.undo": ("u",),
+    "branch.mark": ("m",),
 }
 """Keys that users and docs rely upon."""
 
@@ -54,7 +68,8 @@ DESIGNED = {
 def test_ids_are_unique_and_every_command_can_be_carried_out() -> None:
     assert len(BY_ID) == len(COMMANDS)
     for command in COMMANDS:
-        assert callable(getattr(MainScreen, f"do_{command.id.replace('.', '_')}")), command.id
+        screen = {"fan": FanScreen, "compare": CompareScreen}.get(command.scope, MainScreen)
+        assert callable(getattr(screen, f"do_{command.id.replace('.', '_')}")), command.id
 
 
 @pytest.mark.parametrize(("command_id", "keys"), DESIGNED.items())
@@ -140,6 +155,9 @@ def call(text: str) -> tuple[str, str]:
         ("/new a title", ("conversation.new", "a title")),
         ('/rename "a" and "b"', ("branch.rename", '"a" and "b"')),
         ("/help\n", ("app.help", "")),
+        ("/fan 3 one line\nand another", ("branch.fan", "3 one line\nand another")),
+        ("/fan 3\nfrom the next line", ("branch.fan", "3\nfrom the next line")),
+        ("/budget 0.50", ("budget.set", "0.50")),
     ],
 )
 def test_slash_commands_are_read(text: str, expected: tuple[str, str]) -> None:
@@ -186,6 +204,37 @@ def test_fork_takes_a_number_and_a_title() -> None:
     for wrong in ("two", "-1", "2x", "²", "1.5"):
         with pytest.raises(UserError, match="needs a turn's number"):
             fork_argument(wrong)
+
+
+def test_fan_takes_a_count_or_models_and_perhaps_a_prompt() -> None:
+    assert fan_argument("3") == ("3", "")
+    assert fan_argument("3 why? ") == ("3", "why? ")
+    assert fan_argument("3\nwhy?\nand how?") == ("3", "why?\nand how?")
+    assert fan_argument("a,b why?") == ("a,b", "why?")
+    assert fan_argument("a, b, c why?") == ("a,b,c", "why?")
+    assert fan_models("3") == 3
+    assert fan_models(" a, b ,") == ["a", "b"]
+    for wrong in ("", "1", "9", "99999999999", "a", ",", "0", "-2", "1.5", "٣"):
+        with pytest.raises(UserError, match="2 to 8"):
+            fan_models(wrong)
+
+
+def test_carry_takes_turns_or_a_summary_and_a_branch() -> None:
+    assert carry_argument("2 main") == ([2], "main")
+    assert carry_argument("2-4 a title") == ([2, 3, 4], "a title")
+    assert carry_argument('1,3-5 "a title"') == ([1, 3, 4, 5], "a title")
+    assert carry_argument("Summary main") == (None, "main")
+    for wrong in ("2", "main", "two main", "4-2 main", "-2 main", "1-99999 main", "2- main", ", main"):
+        with pytest.raises(UserError):
+            carry_argument(wrong)
+    assert turns_of("7,2") == [7, 2]
+
+
+def test_budget_takes_an_amount_and_perhaps_the_word_branch() -> None:
+    assert budget_argument("0.50") == ("0.50", False)
+    assert budget_argument("$2  Branch") == ("$2", True)
+    with pytest.raises(UserError, match="the word branch"):
+        budget_argument("0.50 trunk")
 
 
 def test_only_quotes_around_the_whole_are_removed() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from advchat.actions import UserError
-from advchat.controller.fanning import fan_models
 from advchat.state import Fan
 from tests.app.controller.desk import Desk, open_desk
 
@@ -17,14 +16,6 @@ async def fan_of(desk: Desk) -> Fan:
     found = await desk.controller.fan_now()
     assert found is not None
     return found
-
-
-def test_what_to_fan_out_to_is_a_count_or_names() -> None:
-    assert fan_models("3", "now") == ["now"] * 3
-    assert fan_models(" a, b ,", "now") == ["a", "b"]
-    for spec in ("", "1", "9", "99999999999", "a", ",", "0", "-2", "1.5", "٣"):
-        with pytest.raises(UserError, match="2 to 8"):
-            fan_models(spec, "now")
 
 
 async def test_a_fan_leaves_the_branch_shown_and_sends_on_each_new_one(tmp_path: Path) -> None:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 from dataclasses import replace
 
 from advchat.actions import UserError
 from advchat.controller.branching import Branching
 from advchat.controller.item_views import turn_view
+from advchat.slash import fan_models
 from advchat.state import Fan, FanMember, Snapshot, TurnView
 from advchat_storage.models import UsageSum
-
-MAX_FAN = 8
 
 
 class Fanning(Branching):
@@ -33,7 +31,8 @@ class Fanning(Branching):
         Raises ``UserError`` with nothing sent for a spec that makes no sense, an empty text, and while the
         branch shown is being answered.
         """
-        models = fan_models(spec, self._model)
+        wanted = fan_models(spec)
+        models = [self._model] * wanted if isinstance(wanted, int) else list[str | None](wanted)
         if not text.strip():
             raise UserError("Type the prompt first, then fan it out.")
         shown = self.place
@@ -127,14 +126,3 @@ class Fanning(Branching):
     def _with_runs(self, snapshot: Snapshot) -> Snapshot:
         fan = self._fan if self._fan and self._fan.conversation_id == self._conversation_id else None
         return replace(super()._with_runs(snapshot), fan=fan)
-
-
-def fan_models(spec: str, current: str | None) -> list[str | None]:
-    """Read what to fan out to: a count, or model names with commas between. Raises ``UserError``."""
-    wanted = spec.strip()
-    models: list[str | None] = [name.strip() for name in wanted.split(",") if name.strip()]
-    if re.fullmatch(r"[0-9]{1,9}", wanted):
-        models = [current] * min(int(wanted), MAX_FAN + 1)
-    if not 2 <= len(models) <= MAX_FAN:
-        raise UserError(f"Fan out to 2 to {MAX_FAN} answers: /fan 3, or /fan MODEL,MODEL.")
-    return models

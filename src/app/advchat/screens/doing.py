@@ -181,7 +181,10 @@ class Doing(Prompting):
     def _switch_by_click(self, event: BranchTree.Chosen) -> None:
         event.stop()
         name = self.branches.branch_at(event.index).branch.branch_id
-        self.move(Call(), lambda: self.actions.switch(name))
+        if event.zone == "fold":
+            self.branches.fold(name)
+        else:
+            self.move(Call(), lambda: self.actions.switch(name))
 
     def show_turn(self, turn: int) -> None:
         """Bring a turn into view everywhere."""

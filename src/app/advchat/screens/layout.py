@@ -186,9 +186,13 @@ class Layout(Screen[None]):
             self._lay_panels()
             self.home()
         else:
-            self.panels.unfold(panel)
-            self._lay_panels()
-            self.set_focus(widget)
+            self.focus_panel(panel)
+
+    def focus_panel(self, panel: Panel) -> None:
+        """Unfold and focus a panel."""
+        self.panels.unfold(panel)
+        self._lay_panels()
+        self.set_focus(self.query_one(f"#{panel}"))
 
     def close_panel(self) -> bool:
         """Fold what was unfolded in a narrow terminal; tell whether there was something."""

@@ -18,8 +18,8 @@ from advchat.actions import UserError
 from advchat.bindings import bindings
 from advchat.commands import BY_ID, Command
 from advchat.screens.doing import Call
+from advchat.screens.exploring import Exploring
 from advchat.screens.prompting import Failed
-from advchat.screens.turning import Turning
 from advchat.widgets.footer import KeyFooter
 from advchat.widgets.lines import AskBar
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advchat.widgets.transcript import Transcript
 
 
-class MainScreen(Turning):
+class MainScreen(Exploring):
     """Everything the program can be told to do."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("global")
@@ -74,7 +74,7 @@ class MainScreen(Turning):
             case "turn.continue" | "turn.retry" | "turn.discard":
                 return command.id.partition(".")[2] in self.offered()
             case _:
-                return command.scope != "turn" or shown.turn_count > 0
+                return super().usable(command)
 
     @on(KeyFooter.Pressed)
     def _press(self, event: KeyFooter.Pressed) -> None:
@@ -149,7 +149,7 @@ class MainScreen(Turning):
     def do_app_escape(self, call: Call) -> None:
         """Close the topmost open thing, else stop the run shown, else return to the composer."""
         self._leaving = False
-        if self.close_completion():
+        if self.close_completion() or self.disarm():
             return
         if self.furnished and self.query_one(AskBar).is_open:
             self.query_one(AskBar).action_close()
