@@ -21,9 +21,10 @@ def carry(connection: sqlite3.Connection, scope: Scope, source: str, turns: Sequ
     for branch in (source, target):
         require_branch(connection, scope.session_id, branch)
     copies = [(turn, _rows(connection, scope, source, turn)) for turn in turns]
+    name = _name(connection, scope, source)
     for turn, rows in copies:
         append(connection, scope, target, rows)
-        _note(connection, scope, target, f"from turn {turn} of {source}")
+        _note(connection, scope, target, f"from turn {turn} of {name}")
 
 
 def drop_last(connection: sqlite3.Connection, scope: Scope, branch: str, count: int) -> None:
@@ -47,6 +48,14 @@ def _rows(connection: sqlite3.Connection, scope: Scope, branch: str, turn: int) 
     if not rows:
         raise ValueError(f"Turn {turn} does not exist in branch '{branch}'")
     return [Row(*row) for row in rows]
+
+
+def _name(connection: sqlite3.Connection, scope: Scope, branch: str) -> str:
+    """Give a branch's title as people know it, or its ID where it has none."""
+    row = connection.execute(
+        "SELECT title FROM advchat_branches WHERE session_id = ? AND branch_id = ?", (scope.session_id, branch)
+    ).fetchone()
+    return str(row[0]) if row is not None and row[0] else branch
 
 
 def _note(connection: sqlite3.Connection, scope: Scope, branch: str, note: str) -> None:

@@ -349,7 +349,7 @@ async def test_turns_are_carried_with_their_origin_and_taken_back(tmp_path: Path
         await desk.controller.carry(fork, [1], "main")
         assert await desk.history("main") == ["one", "re: one", "two", "re: two"]
         await desk.controller.switch("main")
-        assert (await desk.controller.turns(1, 2))[0].note == f"from turn 1 of {fork}"
+        assert (await desk.controller.turns(1, 2))[0].note == "from turn 1 of other"
         await desk.controller.undo()
         assert await desk.history("main") == ["one", "re: one"]
 

@@ -14,6 +14,7 @@ from advchat.controller.comparing import align, common_prefix
 from advchat.controller.estimating import estimate
 from advchat.controller.fanning import Fanning
 from advchat.controller.item_views import turn_view
+from advchat.controller.runs import Place
 from advchat.state import (
     ComparedSide,
     Comparison,
@@ -67,17 +68,27 @@ class Exploring(Fanning):
             raise UserError("Choose another branch to carry turns to.")
         if self.runs.running((conversation, target_id)):
             raise UserError("That branch is being answered. Stop it, or wait until it is done.")
+        live = self.runs.live((conversation, source_id))
+        if live is not None and live.turn in turns:
+            raise UserError(f"Turn {live.turn} is being answered: carry it over when it is done.")
         async with self.store.session(conversation) as session:
             try:
                 await session.carry_turns(source_id, list(turns), target_id)
             except ValueError as error:
                 raise UserError(f"{error}.") from error
-        self._undo.push("carried turns over", lambda: self._uncarry(conversation, target_id, len(turns)))
+        await self._push_uncarry("carried turns over", (conversation, target_id), len(turns))
         await self._refresh("turns")
 
-    async def _uncarry(self, conversation: str, target: str, count: int) -> None:
-        async with self.store.session(conversation) as session:
-            await session.drop_last_turns(target, count)
+    async def _push_uncarry(self, label: str, target: Place, count: int) -> None:
+        """Make the carrying of the newest ``count`` turns of a branch a step that can be taken back."""
+        after = await self.store.turn_count(*target)
+        self._undo.push(label, lambda: self._uncarry(target, count, after))
+
+    async def _uncarry(self, target: Place, count: int, after: int) -> None:
+        if self.runs.running(target) or await self.store.turn_count(*target) != after:
+            raise UserError("The branch has gone on since turns were carried to it: they stay.")
+        async with self.store.session(target[0]) as session:
+            await session.drop_last_turns(target[1], count)
         await self._refresh("turns")
 
     # Before sending

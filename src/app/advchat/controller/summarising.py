@@ -60,5 +60,5 @@ class Summarising(Exploring):
             except ValueError:
                 log.info("the branch that a summary was for is gone")
                 return
-        self._undo.push("carried a summary over", lambda: self._uncarry(place[0], target, 1))
+        await self._push_uncarry("carried a summary over", (place[0], target), 1)
         await self._refresh("turns")
