@@ -48,12 +48,6 @@ class Desk:
 Open = Callable[..., AbstractAsyncContextManager[Desk]]
 
 
-@pytest.fixture(autouse=True)
-def many_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the same themes whatever terminal the tests run in."""
-    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
-
-
 @pytest.fixture
 def desk() -> Open:
     """Open the app; ``wait`` until its conversation is shown."""

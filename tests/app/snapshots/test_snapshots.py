@@ -34,13 +34,6 @@ class State:
     keys: tuple[str, ...] = ()
 
 
-@pytest.fixture(autouse=True)
-def many_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the same themes whatever terminal the tests run in."""
-    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-
-
 def answering() -> FakeActions:
     text = "An answer that is still **being** written,\n\n```python\ndef half(\n"
     actions = FakeActions(snapshot(runs=(run(),), queue=(queued(1, "And then, what?"),)))
