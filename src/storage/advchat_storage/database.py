@@ -79,6 +79,11 @@ class Database:
         """Say what the file is, or is being made, for whoever asks ``claimed``."""
         self._pool.claim = claim
 
+    def trust(self) -> None:
+        """Take the file as ready, since somebody has just looked: readers need not wait for the writer."""
+        self._ready = True
+        self._pool.let_readers_in()
+
     def begin(self) -> Future[None]:
         """Make the file ready before anybody asks."""
         begun = self._pool.writer.submit(self._make_ready)
@@ -177,7 +182,8 @@ class Database:
     def _make_ready(self, connection: sqlite3.Connection) -> None:
         if not self._ready:
             self._prepare(connection, False)  # A file that is refused is left as it is.
-            self._pool.settle(connection)
+        self._pool.settle(connection)
+        if not self._ready:
             self._prepare(connection, True)
             self._ready = True
 
@@ -204,7 +210,7 @@ class _Pool:
         self.alone = path == MEMORY
         self.claim: object | None = None
         self.identity: tuple[int, int] | None = None
-        self._is_open = threading.Event()
+        self._may_read = threading.Event()
         self._has_journal = False
         self._start_workers()
         _living.add(self)
@@ -248,23 +254,30 @@ class _Pool:
             choose_journal(connection)
             self._has_journal = True
 
+    def let_readers_in(self) -> None:
+        """Let readers open the file before the writer has, since it is there and ours."""
+        self._may_read.set()
+
     def start_anew(self) -> None:
         """Forget connections and threads that belong to the parent process."""
-        self._is_open.clear()
+        self._may_read.clear()
         self._start_workers()
 
     def _open_writer(self) -> sqlite3.Connection:
         connection = open_writer(self.path)
         self.identity = None if self.alone else _identity(self.path)
         self._has_journal = False
-        self._is_open.set()
+        self._may_read.set()
         return connection
 
     def _open_reader(self) -> sqlite3.Connection:
         # The writer creates the file and chooses its journal, so that a reader never meets half of it.
-        if not self._is_open.is_set():
+        if not self._may_read.is_set():
             self.writer.submit(lambda connection: None).result()
-        return open_reader(self.path)
+        connection = open_reader(self.path)
+        if self.identity is None:
+            self.identity = _identity(self.path)
+        return connection
 
 
 _pools: dict[str, _Pool] = {}

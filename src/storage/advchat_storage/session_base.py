@@ -215,17 +215,16 @@ def _hold(path: str, tables: Tables, create_tables: bool) -> Database:
     A file that is not ready yet begins to be made ready. Only outside of an event loop is that waited for.
     """
     being_made = Database.claimed(path)
-    if isinstance(being_made, Tables):
-        if not being_made.same_as(tables):
-            owner = f"{being_made.sessions_name} and {being_made.messages_name}"
-            raise belongs_to_others(path, owner, tables)
-        ready = True
-    else:
-        ready = look_ahead(path, tables=tables, create_tables=create_tables)
+    if isinstance(being_made, Tables) and not being_made.same_as(tables):
+        owner = f"{being_made.sessions_name} and {being_made.messages_name}"
+        raise belongs_to_others(path, owner, tables)
+    ready = being_made is None and look_ahead(path, tables=tables, create_tables=create_tables)
     make_ready = functools.partial(prepare, tables=tables, path=path, create_tables=create_tables)
     database = Database.acquire(path, make_ready)
     database.claim(tables)
-    if not ready:
+    if ready:
+        database.trust()
+    elif being_made is None:
         begun = database.begin()
         if not in_event_loop():
             try:
