@@ -8,6 +8,7 @@ runs. Imports the SDK: import it late.
 from __future__ import annotations
 
 import asyncio
+import threading
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ class Providers:
     _states: dict[tuple[str, Api | None], EndpointState] = field(default_factory=dict)
     _models: dict[str, Model] = field(default_factory=dict)
     _routed: MultiProvider | None = None
+    _local_client: openai.AsyncOpenAI | None = None
+    _making: threading.Lock = field(default_factory=threading.Lock)
 
     async def warm(self, name: str | None) -> None:
         """Do what takes time before a model is asked: make its client, start the embedded model.
@@ -125,12 +128,12 @@ class Providers:
             raise SettingsError(
                 f"{error}. Choose another with /model, or take the tour: /model tour"
             ) from error
-        key = (server.base_url, server.api_key)
-        if key not in self._clients:
-            self._clients[key] = await asyncio.to_thread(_make_client, *key)
+        client = await asyncio.to_thread(self._client_at, server.base_url, server.api_key)
+        if client is not self._local_client:
             extra = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, "extra_body": dict(EXTRA_BODY)}
             state = EndpointState(api="chat")
-            self._models[MODEL_NAME] = EndpointModel(MODEL_NAME, self._clients[key], state, Manner(extra=extra))
+            self._models[MODEL_NAME] = EndpointModel(MODEL_NAME, client, state, Manner(extra=extra))
+            self._local_client = client
 
     def _made(self, name: str, model: Model | None) -> Model:
         """Keep one model per name."""
@@ -157,11 +160,15 @@ class Providers:
                 "There is no key for OpenAI. Set OPENAI_API_KEY, name another endpoint with --base-url, "
                 "or use /model local or /model tour."
             )
-        key = check_key(endpoint.api_key)
-        place = (address.base_url, key)
-        if place not in self._clients:
-            self._clients[place] = _make_client(*place)
-        return self._clients[place]
+        return self._client_at(address.base_url, check_key(endpoint.api_key))
+
+    def _client_at(self, base_url: str, key: str | None) -> openai.AsyncOpenAI:
+        """Give the one client of an address; asked for from several threads, a second would never be closed."""
+        place = (base_url, key)
+        with self._making:
+            if place not in self._clients:
+                self._clients[place] = _make_client(*place)
+            return self._clients[place]
 
 
 class RunProvider(ModelProvider):
