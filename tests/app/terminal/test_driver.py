@@ -191,7 +191,7 @@ def test_case_91_suspending_gives_the_shell_a_clean_terminal_and_fg_comes_back(
     terminal.type("kept")
     terminal.wait("kept")
     terminal.press("ctrl+z")
-    terminal.wait("Stopped", "shell>")
+    terminal.wait(lambda text: "shell>" in text.partition("Stopped")[2])
     assert terminal.screen.restored()
     terminal.resize(100, 24)
     terminal.type("fg\n")
