@@ -180,6 +180,12 @@ CREATE TABLE IF NOT EXISTS advchat_journal (
     process_started TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS advchat_journal_place ON advchat_journal (session_id, branch_id);
+CREATE TABLE IF NOT EXISTS advchat_tool_times (
+    session_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (session_id, call_id)
+);
 CREATE TABLE IF NOT EXISTS advchat_drafts (
     session_id TEXT NOT NULL,
     branch_id TEXT NOT NULL,

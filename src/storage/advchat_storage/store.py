@@ -6,11 +6,19 @@ SQL, no model, no screen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from advchat_storage import conversations, drafts, journal_rows, runs, turn_states, turn_windows
+from advchat_storage import (
+    conversations,
+    drafts,
+    journal_rows,
+    runs,
+    tool_times,
+    turn_states,
+    turn_windows,
+)
 from advchat_storage.backup import backup
 from advchat_storage.check import check
 from advchat_storage.models import (
@@ -223,6 +231,16 @@ class Store(LedgerStore):
             run_id=run_id,
             keep=choice == "keep",
         )
+
+    async def keep_tool_times(self, conversation_id: str, seconds: Mapping[str, float]) -> None:
+        """Keep the wall time of tool calls, by call ID."""
+        await self._write(
+            tool_times.keep_tool_times, session_id=storable(conversation_id), seconds=dict(seconds)
+        )
+
+    async def tool_times(self, conversation_id: str, calls: Sequence[str]) -> dict[str, float]:
+        """Give the seconds of those tool calls whose time is known, by call ID."""
+        return await self._read(tool_times.tool_times, session_id=storable(conversation_id), calls=list(calls))
 
     async def save_draft(self, conversation_id: str, branch_id: str, text: str) -> None:
         """Keep the composer's text of a branch; an empty one is forgotten."""

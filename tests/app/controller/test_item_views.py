@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from advchat.controller.item_views import item_views, text_of, turn_view
+from advchat.controller.item_views import calls_of, item_views, text_of, timed, turn_view
 from advchat.state import ItemView
 from advchat_storage.models import Turn, UsageSum
 
@@ -86,3 +86,25 @@ def test_a_turn_keeps_its_prompt_apart_from_its_answer() -> None:
     assert view.items == (ItemView("text", text="because"),)
     assert view.actions == ("continue", "retry")
     assert turn_view(replace(turn, items=turn.items[:1]), UsageSum()).actions == ("retry",)
+
+
+def test_a_tool_call_gets_its_time_back() -> None:
+    turn = Turn(
+        turn=1,
+        message_id=1,
+        created_at="t",
+        items=(
+            {"role": "user", "content": "?"},
+            {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+            {"type": "function_call", "call_id": "b", "name": "g", "arguments": "{}"},
+        ),
+        item_ids=(1, 2, 3),
+        item_times=("t", "t", "t"),
+        origin_branch="main",
+        inherited=False,
+        status="completed",
+        error=None,
+    )
+
+    assert calls_of([turn]) == ["a", "b"]
+    assert [item.seconds for item in timed(turn_view(turn, UsageSum()), {"a": 1.5}).items] == [1.5, None]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from advchat.actions import UserError
 from advchat.controller import tree_views
 from advchat.controller.budgets import Budgets, Cheaper
-from advchat.controller.item_views import turn_view, with_partial
+from advchat.controller.item_views import calls_of, timed, turn_view, with_partial
 from advchat.controller.runs import Place, Price, Runs
 from advchat.controller.undo import UndoStack
 from advchat.controller.usage_views import usage_view
@@ -275,6 +275,7 @@ class Core:
         )
         usages = {header.message_id: header.usage for header in headers}
         lost = await self._lost(place) if any(turn.status == "interrupted" for turn in turns) else {}
+        times = await self.store.tool_times(place[0], calls_of(turns))
         live = self.runs.live(place)
         views = []
         for turn in turns:
@@ -282,6 +283,7 @@ class Core:
                 views.append(live)
                 continue
             view = with_partial(turn_view(turn, usages[turn.message_id]), lost.get(turn.message_id))
+            view = timed(view, times)
             index = turn.siblings.index(place[1]) if place[1] in turn.siblings else 0
             views.append(replace(view, sibling_index=index))
         return views

@@ -114,6 +114,22 @@ def item_views(items: Iterable[Item]) -> list[ItemView]:
     return views
 
 
+def calls_of(turns: Iterable[Turn]) -> list[str]:
+    """Give the IDs of the tool calls in the turns."""
+    items = (item for turn in turns for item in turn.items)
+    return [str(item["call_id"]) for item in items if item.get("call_id")]
+
+
+def timed(view: TurnView, seconds: Mapping[str, float]) -> TurnView:
+    """Give the turn with the wall times of its tool calls, by call ID."""
+    if not seconds:
+        return view
+    items = tuple(
+        replace(item, seconds=seconds[item.call_id]) if item.call_id in seconds else item for item in view.items
+    )
+    return replace(view, items=items)
+
+
 def _view(kind: str, item: Item) -> ItemView | None:
     if kind == "message":
         return _message(item)

@@ -54,6 +54,7 @@ class _Run:
     state: Literal["waiting", "answering", "tool", "stopping"] = "waiting"
     note: str = ""
     dirty: bool = False
+    tool_seconds: dict[str, float] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -284,7 +285,8 @@ class Runs:
                 state = "answering"
             case ToolStarted(name=name):
                 run.note, state = name, "tool"
-            case ToolFinished():
+            case ToolFinished(call_id=call_id, seconds=seconds):
+                run.tool_seconds[call_id] = seconds
                 run.note, state = "", "waiting"
             case Waiting(reason=reason):
                 run.note, state = reason, "waiting"
@@ -318,6 +320,8 @@ class Runs:
                 session = self._store.session(run.place[0], branch_id=run.place[1])
                 await session.store_run_usage(result.usage_carrier)
                 await session.close()
+            if run.tool_seconds:
+                await self._store.keep_tool_times(run.place[0], run.tool_seconds)
             await self._store.end_run(run.run_id, result.outcome, error)
         except Exception as problem:
             log.exception("a run's end could not be stored")
