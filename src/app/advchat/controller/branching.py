@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from advchat.actions import UserError
 from advchat.controller import tree_views
-from advchat.controller.core import Core, branch_name
+from advchat.controller.conversing import Conversing
+from advchat.controller.core import branch_name
 from advchat_storage import Branch, Turn
 from advchat_storage.models import TitleSource
 
 CONTINUE_PROMPT = "Continue exactly where you stopped."
 
 
-class Branching(Core):
+class Branching(Conversing):
     """The actions on branches, on top of the place that is shown."""
 
     async def fork(self, turn: int, *, after: bool = False, title: str = "") -> str:
