@@ -1,7 +1,7 @@
-"""The program without a screen: what is shown, and what is said.
+"""The program without a screen: the place that is shown.
 
-Owns the place that is shown (conversation and branch), the snapshot of it, conversations and prompts;
-``branching`` adds what is done with branches. Calls the store and, through ``Runs``, the runner. Knows no
+Owns which conversation and branch are shown, the snapshot of them, and reading their turns; ``conversing``,
+``branching`` and what follows add the actions. Calls the store and, through ``Runs``, the runner. Knows no
 Textual.
 """
 
