@@ -21,6 +21,7 @@ from advchat.commands import (
 from advchat.screens.compare import CompareScreen
 from advchat.screens.fan import FanScreen
 from advchat.screens.main import MainScreen
+from advchat.screens.usage import UsageScreen
 from advchat.slash import (
     SlashCall,
     budget_argument,
@@ -68,7 +69,9 @@ DESIGNED = {
 def test_ids_are_unique_and_every_command_can_be_carried_out() -> None:
     assert len(BY_ID) == len(COMMANDS)
     for command in COMMANDS:
-        screen = {"fan": FanScreen, "compare": CompareScreen}.get(command.scope, MainScreen)
+        screen = {"fan": FanScreen, "compare": CompareScreen, "report": UsageScreen}.get(
+            command.scope, MainScreen
+        )
         assert callable(getattr(screen, f"do_{command.id.replace('.', '_')}")), command.id
 
 
@@ -133,7 +136,7 @@ def test_the_tables_name_every_key_and_slash_command() -> None:
 
 
 def test_scopes_keep_the_registrys_order() -> None:
-    assert [command.id for command in in_scope("usage")] == ["usage.previous", "usage.next"]
+    assert [command.id for command in in_scope("usage")] == ["usage.full", "usage.previous", "usage.next"]
 
 
 def call(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Scope = Literal["global", "composer", "turn", "branch", "usage", "fan", "compare"]
+Scope = Literal["global", "composer", "turn", "branch", "usage", "fan", "compare", "report"]
 
 SCOPES: Mapping[Scope, str] = {
     "global": "Everywhere",
@@ -20,6 +20,7 @@ SCOPES: Mapping[Scope, str] = {
     "usage": "In Usage",
     "fan": "Among the answers of a fan-out",
     "compare": "In a comparison",
+    "report": "In the full view of usage",
 }
 """The scopes in the order of the help screen, and what they are called there."""
 
@@ -78,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
         "Unfold and focus the usage; pressed there, fold it.",
         keys=("f4",),
         slash="usage",
+        args="[full]",
         footer="Usage",
     ),
     Command(
@@ -311,6 +313,14 @@ COMMANDS: tuple[Command, ...] = (
         "branch.undo", "Undo", "Take the last deletion or renaming back.", "branch", keys=("u",), footer="Undo"
     ),
     Command(
+        "usage.full",
+        "Usage over time",
+        "Show usage full-screen: by day, model, branch, conversation.",
+        "usage",
+        keys=("enter", "v"),
+        footer="Full view",
+    ),
+    Command(
         "usage.previous",
         "Previous turn's bar",
         "Move to the turn before.",
@@ -419,6 +429,42 @@ COMMANDS: tuple[Command, ...] = (
         "compare",
         keys=("2",),
         footer="Go right",
+        palette=False,
+    ),
+    Command(
+        "report.next",
+        "Next cut",
+        "Go on from days to models, branches, conversations.",
+        "report",
+        keys=("right", "tab"),
+        footer="Next",
+        palette=False,
+    ),
+    Command(
+        "report.previous",
+        "Previous cut",
+        "Go back among days, models, branches, conversations.",
+        "report",
+        keys=("left", "shift+tab"),
+        footer="Previous",
+        palette=False,
+    ),
+    Command(
+        "report.span",
+        "Another span of time",
+        "Change between 7 days, 30 days, a year, and ever.",
+        "report",
+        keys=("t",),
+        footer="Time",
+        palette=False,
+    ),
+    Command(
+        "report.scope",
+        "This conversation or all",
+        "Change between this conversation and all of them.",
+        "report",
+        keys=("c",),
+        footer="This or all",
         palette=False,
     ),
 )

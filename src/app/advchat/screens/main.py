@@ -105,8 +105,20 @@ class MainScreen(Exploring):
         self.toggle_panel("turns")
 
     def do_panel_usage(self, call: Call) -> None:
-        """Unfold, focus or fold the usage."""
-        self.toggle_panel("usage")
+        """Unfold, focus or fold the usage; ``full`` shows it full-screen."""
+        if call.argument == "full":
+            self.do_usage_full(call)
+        elif call.argument:
+            raise UserError("/usage shows the panel, /usage full the whole screen.")
+        else:
+            self.toggle_panel("usage")
+
+    def do_usage_full(self, call: Call) -> None:
+        """Show usage full-screen."""
+        # Late: it brings what draws charts, which the first frame has no use for.
+        from advchat.screens.usage import UsageScreen  # noqa: PLC0415
+
+        self.app.push_screen(UsageScreen(self.actions, self.keys))
 
     def do_panel_transcript(self, call: Call) -> None:
         """Focus the transcript, or return to the composer from it."""
