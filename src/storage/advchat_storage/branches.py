@@ -51,9 +51,7 @@ def fork(connection: sqlite3.Connection, scope: Scope, wanted: Fork) -> str:
     for branch in (wanted.source, MAIN):
         add_missing(connection, session, branch, moment)
     last = wanted.turn - 1 if wanted.kind == "before" else wanted.turn
-    copied = connection.execute(
-        _COPY, {"session": session, "source": wanted.source, "branch": branch_id, "last": last}
-    ).rowcount
+    copied = _copy(connection, session, wanted.source, branch_id, last)
     connection.execute(
         "INSERT INTO advchat_branches (session_id, branch_id, parent, fork_turn, fork_kind, title, "
         "title_source, created_at, last_used_at, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -94,7 +92,7 @@ def leave(connection: sqlite3.Connection, session_id: str, branch_id: str) -> No
 def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None:
     """Remove a branch for good; messages that other branches show stay, and so does what was paid."""
     place = {"session": scope.session_id, "branch": branch_id}
-    only_here = connection.execute(_ONLY_HERE, place).fetchall()
+    only_here = _only_here(connection, place)
     for table in ("message_structure", "turn_usage", "advchat_drafts"):
         connection.execute(f"DELETE FROM {table} WHERE session_id = :session AND branch_id = :branch", place)
     connection.executemany(f"DELETE FROM {scope.tables.messages} WHERE id = ?", only_here)
@@ -106,6 +104,33 @@ def delete(connection: sqlite3.Connection, scope: Scope, branch_id: str) -> None
         "UPDATE advchat_branches SET gone = :gone WHERE session_id = :session AND branch_id = :branch",
         {**place, "gone": REMOVED},
     )
+
+
+def _copy(connection: sqlite3.Connection, session: str, source: str, branch_id: str, last: int) -> int:
+    """Give the new branch a row for each of the source's items up to turn ``last``; tells how many."""
+    place = {"session": session, "source": source, "last": last}
+    count, first, until, newest = connection.execute(_EXTENT, place).fetchone()
+    if not count:
+        return 0
+    # Few gaps may be copied, which is quicker; many would double the numbers with each fork.
+    few_gaps = until - first < 2 * count
+    connection.execute(
+        _SHIFTED if few_gaps else _NUMBERED,
+        {**place, "branch": branch_id, "until": until, "shift": newest + 1 - first if few_gaps else newest},
+    )
+    return int(count)
+
+
+def _only_here(connection: sqlite3.Connection, place: dict[str, str]) -> list[tuple[int]]:
+    """Give the messages that no other branch shows.
+
+    Branches share what stands before a message that they share, so the first shared one from the end is
+    the end of the search.
+    """
+    rows = connection.execute(_BACKWARDS, place)
+    only_here = [(message,) for message, _ in itertools.takewhile(lambda row: not row[1], rows)]
+    rows.close()
+    return only_here
 
 
 def listing(connection: sqlite3.Connection, session_id: str, current: str) -> list[dict[str, Any]]:
@@ -181,27 +206,35 @@ def set_unread(connection: sqlite3.Connection, session_id: str, branch_id: str, 
     _change(connection, session_id, branch_id, "unread = :value", int(unread))
 
 
-_COPY = """
-INSERT INTO message_structure (session_id, message_id, branch_id, message_type, sequence_number,
-    user_turn_number, branch_turn_number, tool_name)
-SELECT session_id, message_id, :branch, message_type,
+_EXTENT = """
+SELECT COUNT(*), MIN(sequence_number), MAX(sequence_number),
     (SELECT MAX(sequence_number) FROM message_structure WHERE session_id = :session)
-        + ROW_NUMBER() OVER (ORDER BY sequence_number),
-    user_turn_number, user_turn_number, tool_name
 FROM message_structure
 WHERE session_id = :session AND branch_id = :source AND sequence_number < COALESCE(
     (SELECT MIN(sequence_number) FROM message_structure
         WHERE session_id = :session AND branch_id = :source AND user_turn_number = :last + 1),
     9223372036854775807)
-ORDER BY sequence_number
 """
 
+_COPY = """
+INSERT INTO message_structure (session_id, message_id, branch_id, message_type, sequence_number,
+    user_turn_number, branch_turn_number, tool_name)
+SELECT session_id, message_id, :branch, message_type, {sequence},
+    user_turn_number, user_turn_number, tool_name
+FROM message_structure
+WHERE session_id = :session AND branch_id = :source AND sequence_number <= :until
+ORDER BY sequence_number
+"""
+_SHIFTED = _COPY.format(sequence="sequence_number + :shift")
+_NUMBERED = _COPY.format(sequence=":shift + ROW_NUMBER() OVER (ORDER BY sequence_number)")
+
 # Row numbers are in every index, so that a message's other rows are found without reading them.
-_ONLY_HERE = """
-SELECT here.message_id FROM message_structure AS here
-WHERE here.session_id = :session AND here.branch_id = :branch AND NOT EXISTS (
+_BACKWARDS = """
+SELECT here.message_id, EXISTS (
     SELECT 1 FROM message_structure AS other WHERE other.message_id = here.message_id AND other.id <> here.id
 )
+FROM message_structure AS here WHERE here.session_id = :session AND here.branch_id = :branch
+ORDER BY here.sequence_number DESC
 """
 
 # From one branch to the next by the index; the narrowest index is counted, and what else is told of a branch

@@ -151,22 +151,30 @@ def turn_usage(
         "ORDER BY user_turn_number",
         {"session": scope.session_id, "branch": branch, "turn": turn},
     ).fetchall()
+    usages = [
+        {
+            "user_turn_number": number,
+            "requests": requests,
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "total_tokens": total_tokens,
+            "input_tokens_details": _parsed(input_details) if input_details else None,
+            "output_tokens_details": _parsed(output_details) if output_details else None,
+        }
+        for number, requests, input_tokens, output_tokens, total_tokens, input_details, output_details in rows
+    ]
     if turn is None:
-        return [{"user_turn_number": row[0], **_row(row)} for row in rows]
-    return _row(rows[0]) if rows else {}
+        return usages
+    if not usages:
+        return {}
+    del usages[0]["user_turn_number"]
+    return usages[0]
 
 
 _COUNTS = ("requests", "input_tokens", "output_tokens", "total_tokens")
 
 
-def _row(row: tuple[Any, ...]) -> dict[str, Any]:
-    counts = dict(zip(_COUNTS, row[1:5], strict=True))
-    return {**counts, "input_tokens_details": _parsed(row[5]), "output_tokens_details": _parsed(row[6])}
-
-
-def _parsed(details: str | None) -> Json:
-    if not details:
-        return None
+def _parsed(details: str) -> Json:
     try:
         return json.loads(details)
     except (ValueError, TypeError):
