@@ -296,6 +296,8 @@ class FakeActions:
         self.listed: list[Conversation] = []
         self.answering: TurnView | None = None
         """The turn being answered on the shown branch."""
+        self.views: dict[int, TurnView] = {}
+        """By number: turns that are not as ``turn_view`` makes them."""
         self.fanned: Fan | None = None
         """What the fan-out has become."""
         self.answers: dict[str, TurnView] = {}
@@ -468,7 +470,8 @@ class FakeActions:
 
     async def turns(self, start: int, stop: int) -> list[TurnView]:
         await self._note("turns", start, stop)
-        return [turn_view(number) for number in range(start + 1, min(stop, self._snapshot.turn_count) + 1)]
+        numbers = range(start + 1, min(stop, self._snapshot.turn_count) + 1)
+        return [self.views.get(number) or turn_view(number) for number in numbers]
 
     async def turn_rows(self, start: int, stop: int) -> list[TurnRow]:
         await self._note("turn_rows", start, stop)

@@ -36,19 +36,16 @@ class CompareScreen(OverScreen[str | None]):
     def __init__(self, comparison: Comparison, keys: Mapping[str, tuple[str, ...]]) -> None:
         super().__init__(keys)
         self._comparison = comparison
+        self.view = CompareView(comparison)
+        """The turns."""
 
     def compose(self) -> ComposeResult:
         """Lay the sides out between heading and footer."""
         yield Heading()
         yield SidesHeading(self._comparison)
-        yield CompareView(self._comparison)
+        yield self.view
         yield Notice()
         yield KeyFooter()
-
-    @property
-    def view(self) -> CompareView:
-        """The turns."""
-        return self.query_one(CompareView)
 
     def on_mount(self) -> None:
         """Begin at the fork point."""

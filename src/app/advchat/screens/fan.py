@@ -59,6 +59,8 @@ class FanScreen(OverScreen[FanChoice | None]):
         super().__init__(keys)
         self._actions = actions
         self._fan = fan
+        self.grid = FanGrid([member.title for member in fan.members])
+        """The answers."""
         self._settled: set[str] = set()
         """Branches whose answer is shown as it was stored."""
         self._reading = False
@@ -67,18 +69,17 @@ class FanScreen(OverScreen[FanChoice | None]):
     def compose(self) -> ComposeResult:
         """Lay the grid out between heading and footer."""
         yield Heading()
-        yield FanGrid([member.title for member in self._fan.members])
+        yield self.grid
         yield Notice()
         yield KeyFooter()
-
-    @property
-    def grid(self) -> FanGrid:
-        """The answers."""
-        return self.query_one(FanGrid)
 
     def on_mount(self) -> None:
         """Begin to look."""
         self.show_keys()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.grid.choose(0)
         self._look()
 
     # How the runs stand

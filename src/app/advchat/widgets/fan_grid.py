@@ -115,14 +115,15 @@ class FanGrid(Widget):
         super().__init__()
         self.panes = [AnswerPane(number, title) for number, title in enumerate(titles, start=1)]
         """In order."""
+        self._tabs = Tabs()
+        self._cells = Container(*self.panes)
         self._chosen = 0
         self._shape = Shape(1, 1)
 
     def compose(self) -> ComposeResult:
         """Lay the panes out under the tabs."""
-        yield Tabs()
-        with Container():
-            yield from self.panes
+        yield self._tabs
+        yield self._cells
 
     @property
     def chosen(self) -> int:
@@ -134,17 +135,12 @@ class FanGrid(Widget):
         """Whether only the chosen answer is shown."""
         return self._shape.tabs
 
-    def on_mount(self) -> None:
-        """Choose the first answer."""
-        self.panes[0].focus()
-
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new size."""
         self._shape = shape(len(self.panes), event.size.width, event.size.height)
-        container = self.query_one(Container)
-        container.styles.grid_size_columns = self._shape.columns
-        container.styles.grid_size_rows = self._shape.rows
-        self.query_one(Tabs).display = self._shape.tabs
+        self._cells.styles.grid_size_columns = self._shape.columns
+        self._cells.styles.grid_size_rows = self._shape.rows
+        self._tabs.display = self._shape.tabs
         self._show_panes()
 
     def _show_panes(self) -> None:
@@ -153,7 +149,7 @@ class FanGrid(Widget):
 
     def name_tabs(self, labels: Sequence[str]) -> None:
         """Write the line of tabs anew."""
-        self.query_one(Tabs).show(labels, self._chosen)
+        self._tabs.show(labels, self._chosen)
 
     def choose(self, index: int) -> None:
         """Choose an answer; places beyond the last one mean none."""
