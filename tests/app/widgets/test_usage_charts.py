@@ -62,15 +62,17 @@ def test_a_bar_stacks_cached_input_and_output() -> None:
     for ink, bottom, top in (("cached", 0, 4), ("input", 4, 12), ("output", 12, 16)):
         layers.fill(ink, 0, bottom, 2, top)
     assert layers.lines() == [
-        (("⣿", "output", ""),), (("⣿", "input", ""),), (("⣿", "input", ""),), (("⣿", "cached", ""),),
+        (("█", "output", ""),), (("█", "input", ""),), (("█", "input", ""),), (("█", "cached", ""),),
     ]  # fmt: skip
 
 
-def test_a_cell_of_two_parts_has_all_its_dots_and_the_ink_of_the_larger() -> None:
-    layers = Layers(1, 1)
-    layers.fill("cached", 0, 0, 2, 1)
+def test_two_parts_in_one_cell_are_both_drawn() -> None:
+    layers = Layers(2, 1)
     layers.fill("input", 0, 1, 2, 4)
-    assert layers.lines() == [(("⣿", "input", ""),)]
+    layers.fill("cached", 0, 0, 2, 1)
+    layers.fill("cached", 2, 0, 4, 1)
+    layers.fill("output", 2, 1, 4, 3)
+    assert layers.lines() == [(("▂", "cached", "input"), ("▆", "output", ""))]
 
 
 def test_a_curve_stands_before_a_bar_on_the_bars_colour() -> None:

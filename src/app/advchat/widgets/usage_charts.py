@@ -2,7 +2,7 @@
 
 Owns the geometry of bars, curve and axes; the dots are plotille's. Each ink has a canvas of its own that is
 drawn without colour and coloured here, so that neither escape codes nor colours of the library's reach the
-screen. Pure: values in, cells out.
+screen; dots that fill a bar become the solid sign of their shape. Pure: values in, cells out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _DATES = {"day": slice(5, 10), "week": slice(5, 10), "month": slice(0, 7), "year
 """Which part of a day's name stands for a period."""
 
 _BLANK = 0x2800
-_FULL = 0x28FF
+_ALL = 0xFF
+_SOLID = {0xC0: "▂", 0xE4: "▄", 0xF6: "▆", _ALL: "█", 0x44: "▖"}
+"""Signs in place of dots that are a rectangle from the cell's bottom left."""
+
 _WIDEST = 16
 """Dots that a bar may take, the gap after it included."""
 
@@ -40,8 +43,10 @@ _WIDEST = 16
 class Layers:
     """A field of cells, two dots wide and four high, with a canvas for each ink."""
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width: int, height: int, solid: Sequence[str] = PARTS) -> None:
+        """Make it; ``solid`` are the inks of bars, the lowest part first."""
         self.width, self.height = width, height
+        self._solid = solid
         self._canvases: dict[str, Canvas] = {}
 
     def canvas(self, ink: str) -> Canvas:
@@ -62,24 +67,35 @@ class Layers:
         drawn = {ink: canvas.plot(linesep="\n").split("\n") for ink, canvas in self._canvases.items()}
         return [
             tuple(
-                _cell({ink: rows[y][x] for ink, rows in drawn.items() if ord(rows[y][x]) != _BLANK})
+                self._cell({ink: rows[y][x] for ink, rows in drawn.items() if ord(rows[y][x]) != _BLANK})
                 for x in range(self.width)
             )
             for y in range(self.height)
         ]
 
+    def _cell(self, signs: dict[str, str]) -> ReportCell:
+        """Draw one cell of what each ink has in it."""
+        bars = {ink: ord(signs[ink]) - _BLANK for ink in self._solid if ink in signs}
+        front = next((ink for ink in signs if ink not in bars), None)
+        drawn = _bars(bars)
+        if front is None:
+            return drawn
+        return signs[front], front, drawn[1] if drawn[0] == "█" else ""
 
-def _cell(signs: dict[str, str]) -> ReportCell:
-    """Draw one cell of what each ink has in it."""
-    bars = {ink: ord(sign) - _BLANK for ink, sign in signs.items() if ink in PARTS}
-    front = [ink for ink in signs if ink not in PARTS]
+
+def _bars(parts: dict[str, int]) -> ReportCell:
+    """Draw the dots of a bar's parts, the lowest part first."""
     dots = 0
-    for part in bars.values():
+    for part in parts.values():
         dots |= part
-    most = max(bars, key=lambda ink: bars[ink].bit_count(), default="")
-    if front:
-        return signs[front[-1]], front[-1], most if _BLANK + dots == _FULL else ""
-    return (chr(_BLANK + dots), most, "") if dots else (" ", "", "")
+    if not dots:
+        return " ", "", ""
+    most = max(parts, key=lambda ink: parts[ink].bit_count())
+    if dots == _ALL and len(parts) == 2:
+        lower, upper = parts
+        if parts[lower] in _SOLID:
+            return _SOLID[parts[lower]], lower, upper
+    return _SOLID.get(dots) or chr(_BLANK + dots), most, ""
 
 
 def parts_of(usage: UsageSum) -> tuple[int, int, int]:
@@ -149,16 +165,15 @@ def _unknown_legend(rows: Sequence[ReportRow]) -> ReportLine:
 
 def _unit(total: int, room: int) -> int:
     """Tell how many dots a bar takes, the gap after it included."""
-    unit = max(1, min(_WIDEST, 2 * room // max(1, total)))
-    # Whole cells where there are some, so that all bars look the same.
-    return unit // 2 * 2 if unit > 3 else unit
+    # Whole cells, so that all bars look the same.
+    return max(2, min(_WIDEST, 2 * room // max(1, total)) // 2 * 2)
 
 
 def _tokens(rows: Sequence[ReportRow], dates: Sequence[str], room: int, height: int) -> list[ReportLine]:
     layers = Layers(room, height)
     top = round_up(max((sum(parts_of(row.usage)) for row in rows), default=0))
     unit = _unit(len(rows), room)
-    wide = unit - (0 if unit == 1 else 1 if unit < 6 else 2)
+    wide = max(2, unit - 2)
     for place, row in enumerate(rows):
         bottom = 0
         for ink, end in zip(PARTS, heights(parts_of(row.usage), 4 * height / top), strict=True):
@@ -173,7 +188,7 @@ def _costs(rows: Sequence[ReportRow], dates: Sequence[str], room: int, height: i
     unit = _unit(len(rows), room)
     before: tuple[int, int] | None = None
     for place, row in enumerate(rows):
-        x = place * unit + (unit - 1) // 2
+        x = place * unit + (max(2, unit - 2) - 1) // 2
         if row.usage.cost_nano is None and row.usage.requests:
             layers.canvas("warn").text(x, 0, "?")
             before = None

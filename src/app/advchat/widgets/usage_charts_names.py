@@ -114,10 +114,10 @@ def _cost_of(rows: Sequence[ReportRow]) -> _Bar:
 
 
 def _lying(parts: Sequence[tuple[str, int]], cells: int) -> ReportLine:
-    """Draw a bar from left to right; a free dot under it keeps it apart from the next one."""
-    layers = Layers(cells, 1)
+    """Draw a bar from left to right; it is half a row high, which keeps it apart from the next one."""
+    layers = Layers(cells, 1, [ink for ink, _ in parts])
     start = 0
     for ink, end in parts:
-        layers.fill(ink, start, 1, min(end, 2 * cells), 4)
+        layers.fill(ink, start, 0, min(end, 2 * cells), 2)
         start = end
     return layers.lines()[0] if start else ((" " * cells, "", ""),)

@@ -35,6 +35,13 @@ CUT_WORDS: Mapping[ReportCut, str] = {
 }
 SPAN_WORDS: Mapping[ReportSpan, str] = {"week": "7 days", "month": "30 days", "year": "1 year", "ever": "ever"}
 
+_GROUPS: Mapping[str, Mapping[str, str]] = {
+    "cut": {name: CUT_WORDS[name] for name in CUTS},
+    "span": {name: SPAN_WORDS[name] for name in SPANS},
+    "scope": {"all": "all conversations", "one": "this conversation"},
+}
+"""What can be chosen: the kinds of choices, each value's word."""
+
 _NOTHING = "Nothing was spent here in that time."
 
 
@@ -55,28 +62,34 @@ class UsageChoices(Static):
 
     def __init__(self) -> None:
         super().__init__("", markup=False)
+        self._chosen: tuple[str, str, str] = ("", "", "")
 
     def show(self, cut: ReportCut, span: ReportSpan, *, everywhere: bool) -> None:
         """Mark what is chosen."""
-        groups = (
-            ("cut", [(name, CUT_WORDS[name]) for name in CUTS], cut),
-            ("span", [(name, SPAN_WORDS[name]) for name in SPANS], span),
-            (
-                "scope",
-                [("all", "all conversations"), ("one", "this conversation")],
-                "all" if everywhere else "one",
-            ),
-        )
-        parts = [
-            Content("  ").join([self._choice(kind, value, word, value == chosen) for value, word in choices])
-            for kind, choices, chosen in groups
-        ]
-        self.update(Content("   │   ").join(parts))
+        self._chosen = (cut, span, "all" if everywhere else "one")
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lay out anew for the width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Put as many groups on a line as fit."""
+        width = self.size.width
+        lines: list[Content] = []
+        for (kind, choices), chosen in zip(_GROUPS.items(), self._chosen, strict=True):
+            signs = [self._choice(kind, value, word, value == chosen) for value, word in choices.items()]
+            group = Content("  " if width >= 44 else " ").join(signs)
+            if lines and lines[-1].cell_length + group.cell_length + 5 <= width:
+                lines[-1] = Content("   │ ").join([lines[-1], group])
+            else:
+                lines.append(group)
+        self.update(Content("\n").join(lines))
 
     @staticmethod
     def _choice(kind: str, value: str, word: str, chosen: bool) -> Content:
-        # No-break spaces keep a choice on one line; the mark keeps it recognisable without colour.
-        text = Content(("▸" if chosen else " ") + word.replace(" ", "\xa0"))
+        # The mark keeps it recognisable without colour.
+        text = Content(("▸" if chosen else " ") + word)
         click = ContentStyle.from_meta({"@click": f"choose({kind!r}, {value!r})"})
         return text.stylize("bold $accent" if chosen else "").stylize(click)
 
