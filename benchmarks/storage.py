@@ -24,7 +24,7 @@ from agents.extensions.memory import AdvancedSQLiteSession as SdkSession
 
 from advchat_storage import AdvancedSQLiteSession
 from advchat_storage.store import Store
-from benchmarks import storage_loop, storage_tables
+from benchmarks import storage_floor, storage_loop, storage_tables
 from benchmarks.storage_cases import CASES, Case, Ground, Session, timed, timed_opening
 from benchmarks.storage_files import CONVERSATION, NEEDLE, Size, adopt, copy, make
 from benchmarks.storage_tables import Result
@@ -109,7 +109,7 @@ async def _measure_case(case: Case, size: Size, sides: tuple[Side, Side], repeti
         ground.session.close()
     for side in places:
         side.path.unlink()
-    return Result(case.name, size, _median(times["ours"]), _median(times["sdk"]), case.touches)
+    return Result(case.name, size, _median(times["ours"]), _median(times["sdk"]), case.touches_all)
 
 
 async def _measure_opening(size: Size, sides: tuple[Side, Side], repetitions: int) -> Result:
@@ -118,7 +118,7 @@ async def _measure_opening(size: Size, sides: tuple[Side, Side], repetitions: in
         for side in sides:
             times[side.name].append(await timed_opening(side.open))
     return Result(
-        "opening, to the first item", size, _median(times["ours"][1:]), _median(times["sdk"][1:]), "one"
+        "opening, to the first item", size, _median(times["ours"][1:]), _median(times["sdk"][1:]), False
     )
 
 
@@ -129,6 +129,7 @@ async def _notes(folder: Path, sizes: tuple[Size, ...]) -> list[str]:
     waits = await storage_loop.reads_beside_a_fork(path, fork_turn)
     opening = await storage_loop.loop_beside_an_opening(path)
     return [
+        *_floors(folder, sizes),
         await _search(path, largest.messages),
         f"While a fork of {fork_turn * 2} messages ran ({_ms(waits.work)}), "
         f"the longest read took {_ms(waits.longest)}.",
@@ -136,6 +137,20 @@ async def _notes(folder: Path, sizes: tuple[Size, ...]) -> list[str]:
         f"the event loop was held for {_ms(opening.longest)} at the longest (goal: 10 ms).",
         await _durability(folder),
     ]
+
+
+def _floors(folder: Path, sizes: tuple[Size, ...]) -> list[str]:
+    """Tell what SQLite alone takes where the SDK's tables hold one branch."""
+    told = []
+    for size in sizes:
+        if size.branches == 1:
+            path = copy(folder / f"sdk-{size.messages}-1.db", folder / "floor.db")
+            fork, delete = storage_floor.bare_fork_and_delete(path, size.messages)
+            told.append(
+                f"SQLite alone, without any class, inserts the rows of a fork of {size.messages} messages "
+                f"in {_ms(fork)} and deletes them in {_ms(delete)}."
+            )
+    return told
 
 
 async def _search(path: Path, messages: int) -> str:

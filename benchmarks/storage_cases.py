@@ -43,8 +43,8 @@ class Case:
     """Done before each repetition, untimed."""
     after: Step | None = None
     session: str = CONVERSATION
-    touches: str = "one"
-    """What the operation's cost may follow: ``one`` row, the ``branch``, or the ``branches``."""
+    touches_all: bool = False
+    """Whether it touches every message of the branch, rather than as many rows at every size."""
 
 
 def _batch(count: int) -> list[dict[str, str]]:
@@ -92,23 +92,29 @@ async def _switch(ground: Ground) -> None:
 CASES = (
     Case("get_items(limit=20)", lambda ground: ground.session.get_items(limit=20)),
     Case("get_items(limit=50)", lambda ground: ground.session.get_items(limit=50)),
-    Case("get_items()", lambda ground: ground.session.get_items(), touches="branch"),
+    Case("get_items()", lambda ground: ground.session.get_items(), touches_all=True),
     Case("get_items() of 10 beside all", lambda ground: ground.session.get_items(), session=SMALL),
     Case("add_items of 1", lambda ground: ground.session.add_items(_batch(1))),
     Case("add_items of 4", lambda ground: ground.session.add_items(_batch(4))),
     Case("add_items of 100", lambda ground: ground.session.add_items(_batch(100))),
     Case("pop_item", lambda ground: ground.session.pop_item(), before=_refill),
-    Case("fork at the last turn", _fork, after=_delete, touches="branch"),
+    Case("fork at the last turn", _fork, after=_delete, touches_all=True),
     Case(
         "delete_branch",
         _delete,
         before=_fork_and_leave,
-        touches="branch",
+        touches_all=True,
     ),
-    Case("list_branches", lambda ground: ground.session.list_branches(), touches="branches"),
+    Case("list_branches", lambda ground: ground.session.list_branches()),
+    Case(
+        "list_branches after an append",
+        lambda ground: ground.session.list_branches(),
+        before=_refill,
+        touches_all=True,
+    ),
     Case("switch_to_branch, twice", _switch),
     Case(
-        "find_turns_by_content", lambda ground: ground.session.find_turns_by_content(NEEDLE), touches="branch"
+        "find_turns_by_content", lambda ground: ground.session.find_turns_by_content(NEEDLE), touches_all=True
     ),
     Case("store_run_usage", lambda ground: ground.session.store_run_usage(_usage())),
     Case("get_turn_usage", lambda ground: ground.session.get_turn_usage()),

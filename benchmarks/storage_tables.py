@@ -23,7 +23,7 @@ class Result:
     size: Size
     ours: float
     sdk: float
-    touches: str
+    touches_all: bool
 
     @property
     def ratio(self) -> float:
@@ -116,22 +116,21 @@ def _table(size: Size, results: list[Result]) -> str:
 
 def _growth(results: list[Result]) -> str:
     single = sorted({result.size.messages for result in results if result.size.branches == 1})
+    if len(single) < 2:
+        return ""
     head = " | ".join(f"{messages:,}, ms" for messages in single)
     lines = [
         "### Growth with the messages of one branch (ours)",
         "",
-        f"| operation | touches | {head} |",
-        f"|---|---|{'--:|' * len(single)}",
+        f"| operation | {head} | time | rows touched |",
+        f"|---|{'--:|' * (len(single) + 2)}",
     ]
     for name in dict.fromkeys(result.name for result in results):
-        row = {
-            result.size.messages: result
-            for result in results
-            if result.name == name and result.size.branches == 1
-        }
-        if len(row) == len(single) and row:
-            cells = " | ".join(_ms(row[messages].ours) for messages in single)
-            lines.append(f"| {name} | {row[single[0]].touches} | {cells} |")
+        row = [result for result in results if result.name == name and result.size.branches == 1]
+        row.sort(key=lambda result: result.size.messages)
+        touched = single[-1] // single[0] if row[0].touches_all else 1
+        cells = " | ".join(_ms(result.ours) for result in row)
+        lines.append(f"| {name} | {cells} | ×{row[-1].ours / row[0].ours:.1f} | ×{touched} |")
     return "\n".join(lines)
 
 

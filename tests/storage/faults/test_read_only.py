@@ -1,4 +1,4 @@
-"""A file or a folder that cannot be written: reading works where it can, writing is refused with the way out."""
+"""A file or a folder that cannot be written: it is read where it can be, and writing is refused."""
 
 from __future__ import annotations
 
