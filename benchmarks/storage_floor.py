@@ -30,7 +30,7 @@ REPETITIONS = 5
 
 def bare_fork_and_delete(path: Path, messages: int) -> tuple[float, float]:
     """Give the median seconds of inserting a fork's rows and of deleting them, each committed to the disk."""
-    values = {"session": CONVERSATION, "messages": messages, "turn": messages // 2}
+    values: dict[str, str | int] = {"session": CONVERSATION, "messages": messages, "turn": messages // 2}
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("PRAGMA synchronous = FULL")
