@@ -39,7 +39,7 @@ class Edge:
     def title(self, width: int) -> Content | None:
         """Write the edge for a border of that width; None where there is nothing to say."""
         room = max(0, width - _FRAME)
-        right = budget_words(self.budget, narrow=width < 80) if self.budget is not None else ("", "")
+        right = budget_words(self.budget, narrow=width < 64) if self.budget is not None else ("", "")
         if self.mode:
             left = one_line(self.mode, room), "$accent"
             if cell_len(left[0]) + cell_len(right[0]) + 3 > room:
@@ -102,4 +102,4 @@ def price(nano: int) -> str:
     if nano <= 0 or nano >= 1_000_000_000:
         return f"${nano / 1_000_000_000:,.2f}"
     first = next(place for place in range(1, 10) if nano >= 10 ** (9 - place))
-    return f"${nano / 1_000_000_000:.{max(2, first + 1)}f}"
+    return f"${nano / 1_000_000_000:.{min(9, max(2, first + 1))}f}"

@@ -106,7 +106,7 @@ class PointerView(CursorView):
         if self._selected is not None or pressed is None or line is None or line.block is None:
             return
         doc = self.viewport.doc(line.position)
-        if line.row.target_at(event.x) is pressed and doc is not None and line.block in doc.blocks:
+        if line.row.target_at(event.x) == pressed and doc is not None and line.block in doc.blocks:
             self.press(pressed, line.position, doc.blocks.index(line.block))
 
     def _drag(self, x: int, y: int) -> None:
