@@ -107,6 +107,12 @@ def some_branches(current: str = "shorter") -> tuple[BranchRow, ...]:
     )
 
 
+_SUMMED = (
+    *("input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens"),
+    *("total_tokens", "cost_nano"),
+)
+
+
 def usage(
     requests: int = 2, tokens: int = 1_234, *, cost: int | None = 4_560_000, at_least: bool = False
 ) -> UsageSum:
@@ -123,6 +129,7 @@ def usage(
         at_least=at_least,
         seconds=4.0,
         first_token_seconds=0.42,
+        unknown=frozenset(_SUMMED if at_least else ()),
     )
 
 
@@ -134,8 +141,11 @@ def some_usage(turns: int = 9) -> UsageView:
             input_tokens=400 + 310 * number,
             cached_tokens=240 * number if number > 2 else 0,
             output_tokens=120 + (number * 97) % 400,
-            cost_nano=200_000 + 90_000 * number,
+            cost_nano=200_000 + 90_000 * number if number != 5 else None,
             known=number != 5,
+            usage=UsageSum(requests=1, at_least=True, unknown=frozenset(_SUMMED), estimated_output_tokens=210)
+            if number == 5
+            else usage(1, 400 + 310 * number, cost=200_000 + 90_000 * number),
         )
         for number in range(1, turns + 1)
     )

@@ -97,6 +97,8 @@ class TurnBar:
     output_tokens: int
     cost_nano: int | None
     known: bool
+    usage: UsageSum = field(default_factory=UsageSum)
+    """Everything that is known of the turn, for when its bar is picked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,18 @@ from advchat.widgets import usage_bars
 from advchat.widgets.usage import UsagePanel
 from advchat.widgets.usage_lines import lines as usage_lines
 from advchat_storage.models import BranchUsage, UsageSum
-from tests.app.fakes import some_usage, until, usage
+from tests.app.fakes import some_usage, until
 from tests.app.widgets.host import Host, lines
 
 
 def text(view: UsageView, width: int = 48) -> list[str]:
     return ["".join(part for part, _ in line).rstrip() for line in usage_lines(view, width)]
+
+
+def turn_column(view: UsageView) -> dict[str, str]:
+    """The first numbers of the first table."""
+    words = [line.split() for line in reversed(text(view)) if len(line.split()) > 1]
+    return {label: number for label, number, *_ in words}
 
 
 def styles(view: UsageView, word: str) -> list[str]:
@@ -83,8 +89,38 @@ def test_before_anything_is_spent_the_panel_says_so() -> None:
 
 
 def test_estimates_are_shown_beside_the_facts() -> None:
-    view = replace(some_usage(), this_turn=replace(usage(), estimated_output_tokens=1_200))
-    assert any("≈1,200 output, not counted" in line for line in text(view))
+    stopped = UsageSum(
+        requests=1, estimated_output_tokens=1_200, at_least=True, unknown=frozenset(["cost_nano"])
+    )
+    shown = text(replace(some_usage(), this_turn=stopped))
+    assert any(line.split() == ["uncounted", "≈1,200"] for line in shown)
+    assert any(line.split()[:2] == ["cost", "unknown"] for line in shown)
+    assert not any("uncounted" in line for line in text(some_usage()))
+
+
+def test_every_column_tells_its_speed() -> None:
+    shown = text(some_usage())
+    assert any(line.split() == ["tokens/s", "265.8", "816.5", "175.0", "4,018"] for line in shown)
+    assert any(line.split() == ["1st", "token", *["0.42", "s"] * 4] for line in shown)
+
+
+def test_a_part_that_was_not_told_is_quiet_and_a_whole_says_unknown() -> None:
+    told = UsageSum(requests=2, input_tokens=10, output_tokens=5, total_tokens=15, cost_nano=7)
+    partly = replace(told, cached_tokens=4, unknown=frozenset({"cached_tokens", "cache_write_tokens"}))
+    rows = turn_column(replace(some_usage(), this_turn=partly))
+    assert (rows["input"], rows["cached"], rows["written"], rows["total"]) == ("10", "≥4", "?", "15")
+    unknown = replace(some_usage(), this_turn=replace(partly, total_tokens=None))
+    assert turn_column(unknown)["total"] == "unknown"
+
+
+def test_an_unknown_price_makes_no_count_a_lower_bound() -> None:
+    unpriced = UsageSum(
+        requests=2, input_tokens=10, output_tokens=5, total_tokens=15, cost_nano=7_000_000, at_least=True,
+        unknown=frozenset({"cost_nano"}),
+    )  # fmt: skip
+    rows = turn_column(replace(some_usage(), this_turn=unpriced))
+    assert (rows["input"], rows["total"]) == ("10", "15")
+    assert rows["cost"].startswith("≥$")
 
 
 def test_shares_name_models_and_tools() -> None:
@@ -160,8 +196,19 @@ async def test_moving_along_the_bars_tells_the_turn() -> None:
         panel.step(-1)
         await until(pilot.pause, lambda: [m.turn for m in app.hear(UsagePanel.TurnPicked)] == [8])
         assert any(" turn 8:" in line for line in lines(panel))
+        assert any(line.split()[:2] == ["turn", "8"] for line in lines(panel)), "the numbers are that turn's"
         panel.action_bar(0)
         await until(pilot.pause, lambda: [m.turn for m in app.hear(UsagePanel.TurnPicked)] == [8, 1])
+
+
+async def test_a_stopped_turn_tells_its_estimate() -> None:
+    panel = UsagePanel()
+    async with Host(panel).run_test(size=(48, 30)) as pilot:
+        panel.show(some_usage())
+        panel.step(-4)
+        await until(
+            pilot.pause, lambda: any("turn 5: ≈210 out, not counted · unknown" in line for line in lines(panel))
+        )
 
 
 async def test_a_bar_can_be_clicked() -> None:

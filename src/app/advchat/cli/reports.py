@@ -206,15 +206,19 @@ async def usage(store: Store, options: argparse.Namespace) -> int:
 
 
 def _usage_cells(usage: UsageSum) -> list[str]:
-    counts = (
-        usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens, usage.output_tokens,
-        usage.reasoning_tokens, usage.total_tokens,
+    names = (
+        "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens",
+        "total_tokens",
     )  # fmt: skip
     return [
         f"{usage.requests:,}",
-        *("unknown" if count is None else f"{count:,}" for count in counts),
-        dollars(usage.cost_nano, at_least=usage.at_least),
+        *(_count(getattr(usage, name), at_least=name in usage.unknown) for name in names),
+        dollars(usage.cost_nano, at_least="cost_nano" in usage.unknown),
     ]
+
+
+def _count(count: int | None, *, at_least: bool) -> str:
+    return "unknown" if count is None else f"{'≥ ' if at_least else ''}{count:,}"
 
 
 def since_moment(text: str) -> datetime:

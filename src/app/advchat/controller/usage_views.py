@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from advchat.state import Share, TurnBar, UsageView
+from advchat.usage_report import add_up
 from advchat_storage import Store
 from advchat_storage.models import UsageCut, UsageSum
 
@@ -48,8 +49,8 @@ async def usage_view(
         today=today,
         month=this_month,
         bars=tuple(_bar(cut) for cut in turns),
-        models=_shares(models, "model"),
-        tools=_shares(tools, "tool"),
+        models=_shares(models, "model", "unknown"),
+        tools=_shares(tools, "tool", "no tool") if any(cut.keys["tool"] for cut in tools) else (),
         context_tokens=None if known is None else known.input_tokens + known.output_tokens,
         context_window=context_window,
         local=local,
@@ -72,19 +73,24 @@ def _bar(cut: UsageCut) -> TurnBar:
         output_tokens=usage.output_tokens or 0,
         cost_nano=usage.cost_nano,
         known=usage.total_tokens is not None or usage.input_tokens is not None,
+        usage=usage,
     )
 
 
-def _shares(cuts: Sequence[UsageCut], key: str) -> tuple[Share, ...]:
-    named = [cut for cut in cuts if cut.keys.get(key)]
-    named.sort(key=lambda cut: (-(cut.usage.cost_nano or 0), -(cut.usage.total_tokens or 0)))
+def _shares(cuts: Sequence[UsageCut], key: str, nameless: str) -> tuple[Share, ...]:
+    """Give the dearest parts first; those beyond the first few are one, so that all parts are the whole."""
+    named = [(str(cut.keys.get(key) or nameless), cut.usage) for cut in cuts]
+    named.sort(key=lambda part: (-(part[1].cost_nano or 0), -(part[1].total_tokens or 0)))
+    if len(named) > TOP_SHARES:
+        left = named[TOP_SHARES - 1 :]
+        named[TOP_SHARES - 1 :] = [(f"{len(left)} others", add_up([usage for _, usage in left]))]
     return tuple(
         Share(
-            name=str(cut.keys[key]),
-            requests=cut.usage.requests,
-            total_tokens=cut.usage.total_tokens,
-            cost_nano=cut.usage.cost_nano,
-            at_least=cut.usage.at_least,
+            name=name,
+            requests=usage.requests,
+            total_tokens=usage.total_tokens,
+            cost_nano=usage.cost_nano,
+            at_least="cost_nano" in usage.unknown,
         )
-        for cut in named[:TOP_SHARES]
+        for name, usage in named
     )

@@ -138,7 +138,7 @@ class UsagePanel(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if width <= 0 or self._view is None:
             return
-        words = lines(self._view, width)
+        words = lines(self._view, width, self._bars[self.bar] if self.bar >= 0 else None)
         self._lines = [*self._chart(width), *(self._segments(line) for line in words)]
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
@@ -179,8 +179,10 @@ class UsagePanel(ScrollView, can_focus=True):
 
     def _legend(self, width: int) -> Sequence[Line]:
         bar = self._bars[self._place]
-        cost = money(bar.cost_nano, 9) if bar.known else "unknown"
+        cost = money(bar.cost_nano, 9, at_least="cost_nano" in bar.usage.unknown)
         told = f"{count(bar.input_tokens, 9)} in, {count(bar.output_tokens, 9)} out" if bar.known else "unknown"
+        if not bar.known and bar.usage.estimated_output_tokens:
+            told = f"≈{count(bar.usage.estimated_output_tokens, 8)} out, not counted"
         legend = (
             (" ", ""),
             ("■", "cached"),

@@ -5,7 +5,7 @@ Owns what is said of which sum and how it is laid out in a given width. Pure: va
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -15,7 +15,7 @@ from advchat.widgets.numbers import count, money
 from advchat.widgets.rows import Cell
 
 if TYPE_CHECKING:
-    from advchat.state import Share, UsageView
+    from advchat.state import Share, TurnBar, UsageView
     from advchat_storage.models import UsageSum
 
 Line = tuple[Cell, ...]
@@ -53,28 +53,27 @@ WARN_AT = 0.70
 ALARM_AT = 0.90
 
 
-def lines(view: UsageView, width: int) -> list[Line]:
-    """Lay the whole panel out, the bars excepted."""
+def lines(view: UsageView, width: int, picked: TurnBar | None = None) -> list[Line]:
+    """Lay the whole panel out, the bars excepted; the turn is the one whose bar is picked, else the newest."""
     if not view.everything.requests and not view.conversation.requests:
         return [(), ((" " + one_line(_NOTHING, width - 1), "quiet"),)]
     found: list[Line] = [*_gauge(view, width), ()]
-    for heading, group in _groups(view):
+    for heading, group in _groups(view, picked):
         if not any(column.usage.requests for column in group):
             continue
         found.append(((f" {heading}", "strong"),))
         for part in _tables(group, width - _LABEL):
             found += [*_table(part, local=view.local), ()]
-    found += _speed(view)
     found += _binned(view)
     found += _shares("model", view.models, width)
     found += _shares("tool", view.tools, width)
     return found
 
 
-def _groups(view: UsageView) -> Iterator[tuple[str, list[_Column]]]:
-    turn = f"turn {view.turn}" if view.turn else "turn"
+def _groups(view: UsageView, picked: TurnBar | None) -> Iterator[tuple[str, list[_Column]]]:
+    number, usage = (view.turn, view.this_turn) if picked is None else (picked.turn, picked.usage)
     near = [
-        (turn, view.this_turn),
+        (f"turn {number}" if number else "turn", usage),
         ("branch", view.branch.own),
         ("inherited", view.branch.inherited),
         ("all", view.conversation),
@@ -107,6 +106,37 @@ def _table(columns: Sequence[_Column], *, local: bool) -> Iterator[Line]:
         numbers = tuple(_number(column, field, part=part) for column in columns)
         yield ((f" {label:<{_LABEL - 1}}", "quiet"), *numbers)
     yield ((f" {'cost':<{_LABEL - 1}}", "quiet"), *(_cost(column, local=local) for column in columns))
+    for label, write in _EXTRAS:
+        told = [write(column.usage) for column in columns]
+        if any(told):
+            cells = zip(told, columns, strict=True)
+            yield (
+                (f" {label:<{_LABEL - 1}}", "quiet"),
+                *((f"{text:>{column.width}}", "quiet") for text, column in cells),
+            )
+
+
+def _speed(usage: UsageSum) -> str:
+    if not usage.seconds or not usage.output_tokens:
+        return ""
+    speed = usage.output_tokens / usage.seconds
+    return f"{speed:,.1f}" if speed < 1_000 else f"{speed:,.0f}"
+
+
+def _first_token(usage: UsageSum) -> str:
+    return "" if usage.first_token_seconds is None else f"{usage.first_token_seconds:.2f} s"
+
+
+def _estimate(usage: UsageSum) -> str:
+    return f"≈{count(usage.estimated_output_tokens, 7)}" if usage.estimated_output_tokens else ""
+
+
+_EXTRAS: tuple[tuple[str, Callable[[UsageSum], str]], ...] = (
+    ("tokens/s", _speed),
+    ("1st token", _first_token),
+    ("uncounted", _estimate),
+)
+"""Rows that are there only where something is known: the last is the output of stopped answers, estimated."""
 
 
 def _number(column: _Column, field: str, *, part: bool) -> Cell:
@@ -114,18 +144,21 @@ def _number(column: _Column, field: str, *, part: bool) -> Cell:
     if not usage.requests:
         return f"{'–':>{width}}", "quiet"
     value: int | None = getattr(usage, field)
-    at_least = usage.at_least and field != "requests" and value is not None
-    text = count(value, width - 1, at_least=at_least)
-    return f"{text:>{width}}", "quiet" if part or value is None else ""
+    if value is None:
+        # What a part is is not told by every provider: quieter than a whole that is unknown.
+        return f"{'?' if part else 'unknown':>{width}}", "quiet"
+    text = count(value, width - 1, at_least=field in usage.unknown)
+    return f"{text:>{width}}", "quiet" if part else ""
 
 
 def _cost(column: _Column, *, local: bool) -> Cell:
     usage, width = column.usage, column.width
     if not usage.requests:
         return f"{'–':>{width}}", "quiet"
-    if local and usage.cost_nano == 0 and not usage.at_least:
+    at_least = "cost_nano" in usage.unknown
+    if local and usage.cost_nano == 0 and not at_least:
         return f"{'local':>{width}}", "good"
-    text = money(usage.cost_nano, width - 1, at_least=usage.at_least)
+    text = money(usage.cost_nano, width - 1, at_least=at_least)
     return f"{text:>{width}}", "strong" if usage.cost_nano is not None else "warn"
 
 
@@ -150,24 +183,9 @@ def _gauge(view: UsageView, width: int) -> Iterator[Line]:
     yield ((" ", ""), ("━" * filled, style), ("━" * (cells - filled), "rule"))
 
 
-def _speed(view: UsageView) -> Iterator[Line]:
-    usage = view.this_turn
-    parts = []
-    if usage.seconds and usage.output_tokens:
-        parts.append(f"{usage.output_tokens / usage.seconds:.1f} tokens/s")
-    if usage.first_token_seconds is not None:
-        parts.append(f"first after {usage.first_token_seconds:.2f} s")
-    if usage.estimated_output_tokens:
-        parts.append(f"≈{usage.estimated_output_tokens:,} output, not counted")
-    for part in parts:
-        yield ((f" {'speed' if part is parts[0] else '':<{_LABEL - 1}}", "quiet"), (part, ""))
-    if parts:
-        yield ()
-
-
 def _binned(view: UsageView) -> Iterator[Line]:
     if view.binned.requests:
-        cost = money(view.binned.cost_nano, 9, at_least=view.binned.at_least)
+        cost = money(view.binned.cost_nano, 9, at_least="cost_nano" in view.binned.unknown)
         yield ((f" {'binned':<{_LABEL - 1}}", "quiet"), (cost, ""))
         yield ()
 
