@@ -59,6 +59,7 @@ async def test_turns_are_aligned_and_only_the_words_that_differ_are_lit(desk: Op
         assert any("The quick brown fox jumps." in row and "The quick red fox leaps." in row for row in rows)
         assert set(lit(screen)) >= {"brown", "red", "jumps", "leaps"}
         assert "quick" not in lit(screen)
+        assert len(lit(screen)) == 4
         assert any("no further turn" in row for row in rows)
         assert any("Question ␛[1m 4?" in row for row in rows)
         assert any("Twice [/] a day." in row for row in rows)

@@ -208,6 +208,7 @@ def test_numbers_are_about_while_it_grows_and_exact_afterwards() -> None:
     assert "/s" in numbers(growing, view, None, moment + timedelta(seconds=2))
     assert "rate limit, 12 s" in numbers(growing, view, run, moment)
     assert numbers(member(1), answer(1), None, moment) == "✓ 1,200→400 tok · $0.000900 · 4.0 s · 100/s"
+    assert numbers(member(1), answer(1), None, moment, short=True) == "✓ 1200→400 · $0.0009 · 4.0 s · 100/s"
     unknown = replace(member(1), usage=replace(usage(), cost_nano=None, input_tokens=None, output_tokens=None))
     assert numbers(unknown, answer(1), None, moment) == "✓ ?→? tok · unknown · 4.0 s"
     refused = replace(member(1, "refused"), usage=replace(usage(), requests=0))

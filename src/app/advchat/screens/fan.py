@@ -144,7 +144,9 @@ class FanScreen(OverScreen[FanChoice | None]):
 
     def _tell(self, pane: AnswerPane, member: FanMember, view: TurnView, run: RunInfo | None) -> None:
         failed = view.status in ("failed", "refused")
-        pane.tell(numbers(member, view, run, datetime.now(UTC)), failed=failed)
+        now = datetime.now(UTC)
+        short = numbers(member, view, run, now, short=True)
+        pane.tell(numbers(member, view, run, now), short, failed=failed)
 
     def _say(self) -> None:
         live = [self._live(member) is not None for member in self._fan.members]

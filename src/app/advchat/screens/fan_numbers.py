@@ -14,15 +14,16 @@ from advchat.widgets.numbers import count, money
 
 if TYPE_CHECKING:
     from advchat.state import FanMember, RunInfo, TurnView
-    from advchat_storage.models import UsageSum
 
 _LETTERS_PER_TOKEN = 4
 _SIGNS = {"completed": "✓", "stopped": "■", "interrupted": "⚠", "failed": "✗", "refused": "⊘", "running": "⟳"}
 _WORDS = {"completed": "", "stopped": "stopped", "interrupted": "interrupted", "failed": "failed"}
 
 
-def numbers(member: FanMember, view: TurnView, run: RunInfo | None, now: datetime) -> str:
-    """Tell of one answer in a line, the most telling first."""
+def numbers(
+    member: FanMember, view: TurnView, run: RunInfo | None, now: datetime, *, short: bool = False
+) -> str:
+    """Tell of one answer in a line, the most telling first; ``short`` rounds more."""
     if view.status == "running":
         return " · ".join(_growing(member, view, run, now))
     usage = member.usage
@@ -31,7 +32,10 @@ def numbers(member: FanMember, view: TurnView, run: RunInfo | None, now: datetim
     head = " ".join(part for part in (parts[0], word) if part)
     if not usage.requests:
         return f"{head} · no request went out" if view.status in ("failed", "refused") else head
-    told = [f"{head} {_tokens(usage)}", money(usage.cost_nano, 9, at_least=usage.at_least)]
+    cells = (4, 7) if short else (5, 9)
+    tokens = f"{count(usage.input_tokens, cells[0])}→{count(usage.output_tokens, cells[0])}"
+    told = [f"{head} {tokens}{'' if short else ' tok'}"]
+    told.append(money(usage.cost_nano, cells[1], at_least=usage.at_least))
     if usage.seconds is not None:
         told.append(duration(usage.seconds))
         if usage.output_tokens and usage.seconds > 0:
@@ -54,11 +58,6 @@ def _growing(member: FanMember, view: TurnView, run: RunInfo | None, now: dateti
         if seconds >= 1:
             told.append(f"~{tokens / seconds:.0f}/s")
     return told
-
-
-def _tokens(usage: UsageSum) -> str:
-    """Write input and output tokens: ``1.2k→310 tok``."""
-    return f"{count(usage.input_tokens, 5)}→{count(usage.output_tokens, 5)} tok"
 
 
 def duration(seconds: float) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -73,7 +74,7 @@ class AnswerPane(TranscriptView):
         self.number = number
         """Place among the answers, from 1."""
         self._title = title
-        self._stats = ""
+        self._stats = ("", "")
         self._settings = Settings()
         self._view: TurnView | None = None
         self.viewport.shelf.first_turn = 0
@@ -102,18 +103,20 @@ class AnswerPane(TranscriptView):
         if self.display:
             self.sync()
 
-    def tell(self, stats: str, *, failed: bool = False) -> None:
-        """Write the line of numbers, which is cut to the frame."""
+    def tell(self, stats: str, short: str = "", *, failed: bool = False) -> None:
+        """Write the line of numbers; ``short`` goes where there is little room."""
         self.set_class(failed, "-failed")
-        if stats != self._stats:
-            self._stats = stats
+        if (stats, short) != self._stats:
+            self._stats = (stats, short)
             self._label()
 
     def _label(self) -> None:
         room = max(0, self.size.width - 2)
         mark = "▶ " if self.has_focus else ""
         self.border_title = Content(f"{mark}{one_line(self._title, max(0, room - len(mark)))}")
-        self.border_subtitle = Content(one_line(self._stats, room))
+        stats, short = self._stats
+        told = short if short and cell_len(stats) > room else stats
+        self.border_subtitle = Content(one_line(told, room))
 
     def on_mount(self) -> None:
         """Begin with heading and numbers."""

@@ -66,6 +66,15 @@ class ComparedDoc(TurnDoc):
             return True
         return left.prompt != right.prompt or answer_text(left) != answer_text(right)
 
+    def differences(self) -> Lit:
+        """Work out what differs; a turn that stands alone is not lit, since all of it would be."""
+        left, right = self.turns
+        if left is None or right is None:
+            prompts = plain([turn.prompt if turn else None for turn in self.turns])
+            answers = plain([answer_text(turn) if turn else None for turn in self.turns])
+            return Lit(prompts, answers)
+        return Lit(self.compared.prompts(), self.compared.answers())
+
     def light(self, lit: Lit) -> None:
         """Take the differences; wrapping does not depend on them, so that nothing moves."""
         self.lit = lit

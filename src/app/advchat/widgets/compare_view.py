@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from advchat.text import one_line
-from advchat.widgets.compare_rows import MARKS, ComparedDoc, Lit, column
+from advchat.widgets.compare_rows import MARKS, ComparedDoc, column
 from advchat.widgets.ink import ink
 from advchat.widgets.numbers import count, money
 from advchat.widgets.transcript.document import TurnDoc
@@ -121,11 +121,9 @@ class CompareView(TranscriptView):
     async def _light(self) -> None:
         try:
             while (position := self._unlit()) is not None:
-                compared = self.docs[position].compared
+                doc = self.docs[position]
                 # In a thread: the differences of long texts take a while, in which keys are to be heard.
-                prompts = await asyncio.to_thread(compared.prompts)
-                answers = await asyncio.to_thread(compared.answers)
-                self.docs[position].light(Lit(prompts, answers))
+                doc.light(await asyncio.to_thread(doc.differences))
                 self.viewport.measure(position)
                 self.sync()
         finally:
