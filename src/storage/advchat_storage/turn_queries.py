@@ -13,6 +13,7 @@ from advchat_storage.items import CALLS, TOOL_SEARCH, Json, ascii_folded, conten
 from advchat_storage.parsing import parse
 from advchat_storage.place import Scope
 from advchat_storage.turn_search import user_rows
+from advchat_storage.wording import storable
 
 
 def conversation_turns(connection: sqlite3.Connection, scope: Scope, branch: str) -> list[dict[str, Any]]:
@@ -28,7 +29,7 @@ def turns_saying(connection: sqlite3.Connection, scope: Scope, branch: str, term
     """Give the user turns whose words hold ``term`` to the letter, ASCII letters in either case."""
     if not isinstance(term, str):
         raise TypeError(f"a search term is a string, not {type(term).__name__}")
-    wanted = ascii_folded(term)
+    wanted = ascii_folded(storable(term))
     turns = []
     for number, item, moment in _user_turns(connection, scope, branch, wanted):
         content = item.get("content", "")
