@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.storage.oracle.actors import OURS, SDK, Actor, Call, LocalActor, MakeActor, Outcome, Place
-from tests.storage.oracle.differences import Facts, wanted
+from tests.storage.oracle.differences import Difference, Facts, wanted
 
 GENERATED = re.compile(r"branch_from_turn_(\d+)_\d{9,}\S*")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?")
@@ -67,15 +67,20 @@ class Names:
 class Duo:
     """Two files, the same cast of instances on each, and the same operations for both."""
 
-    def __init__(self, folder: Path, cast: Sequence[Role]) -> None:
+    def __init__(self, folder: Path | None, cast: Sequence[Role]) -> None:
         self._cast = cast
-        self._files = (folder / "tested.db", folder / "sdk.db")
+        self._in_memory = folder is None
+        self._files = (
+            (folder / "tested.db", folder / "sdk.db") if folder else (Path(":memory:"), Path(":memory:"))
+        )
         self._names = (Names(), Names())
         self.facts = {role.session_id: Facts() for role in cast}
         self._current = ["main" for _ in cast]
         self._ours = [self._hire(role) for role in cast]
         self._sdk = [LocalActor(self._place(role, SDK, 1)) for role in cast]
         self._generated = 0
+        self.excused: list[Difference] = []
+        """The wanted differences that were met."""
 
     def __len__(self) -> int:
         return len(self._cast)
@@ -95,9 +100,14 @@ class Duo:
             self._compare(who, call, mine, theirs) for call, mine, theirs in zip(calls, ours, sdk, strict=True)
         ]
 
+    @property
+    def tested_file(self) -> Path:
+        """The file under test."""
+        return self._files[0]
+
     def on_both_files(self, change: Callable[[sqlite3.Connection], None]) -> None:
-        """Change both files behind the instances' backs."""
-        for file in self._files:
+        """Change both files behind the instances' backs; what is in memory cannot be reached so."""
+        for file in () if self._in_memory else self._files:
             with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
                 change(connection)
 
@@ -113,6 +123,8 @@ class Duo:
         self._ours[who] = self._hire(self._cast[who])
         self._sdk[who] = LocalActor(self._place(self._cast[who], SDK, 1))
         self._current[who] = "main"
+        if self._in_memory:
+            self.facts[self._cast[who].session_id] = Facts()
 
     def close(self) -> None:
         """Close every instance."""
@@ -161,6 +173,7 @@ class Duo:
         if _text(mine) != _text(theirs):
             entry = wanted(call, mine, theirs, facts)
             assert entry, f"\n{call}\nours  {mine}\nsdk   {theirs}\nknown {facts}"
+            self.excused.append(entry)
             self._follow(who, call)
         if mine.error is None:
             self._remember(who, call, mine)

@@ -63,11 +63,12 @@ class SessionMachine(RuleBasedStateMachine):
     """Drives a duo; a subclass says who acts."""
 
     cast: ClassVar[tuple[Role, ...]]
+    in_memory: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="oracle-"))
-        self.duo = Duo(self._folder, self.cast)
+        self.duo = Duo(None if self.in_memory else self._folder, self.cast)
 
     def do(self, who: int, method: str, *args: Any) -> Outcome:
         """Run one operation by one of the cast."""

@@ -17,7 +17,14 @@ class SeveralInstances(SessionMachine):
     cast = (Role(OURS), Role(OURS), Role(OURS, session_id="other", limit=3))
 
 
+class InMemory(SessionMachine):
+    cast = (Role(OURS),)
+    in_memory = True
+
+
+TestInMemory = InMemory.TestCase
+TestInMemory.settings = budget(examples=15, steps=25)
 TestOneInstance = OneInstance.TestCase
-TestOneInstance.settings = budget(examples=40, steps=25)
+TestOneInstance.settings = budget(examples=30, steps=25)
 TestSeveralInstances = SeveralInstances.TestCase
-TestSeveralInstances.settings = budget(examples=40, steps=25)
+TestSeveralInstances.settings = budget(examples=30, steps=25)
