@@ -58,6 +58,9 @@ def start(notes: Notes) -> Iterator[Start]:
             },
             "TERM": "xterm-256color",
             "PYTHONPATH": f"{ROOT / 'src/app'}:{ROOT / 'src/storage'}:{ROOT}",
+            # What a shell may export; the terminal's own size counts.
+            "COLUMNS": "80",
+            "LINES": "24",
             "PS1": "shell> ",
         }
         command = [sys.executable, "-m", "tests.app.terminal.program", str(notes.path), *arguments]

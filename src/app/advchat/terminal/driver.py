@@ -76,6 +76,17 @@ class TerminalDriver(LinuxDriver):
         """Whether nobody can see the screen any more."""
         return self._outlet.gone
 
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """Ask the terminal itself; COLUMNS and LINES are what a shell exported before the last resize."""
+        for fileno in (self._outlet.fileno(), self.fileno):
+            try:
+                columns, lines = os.get_terminal_size(fileno)
+            except (OSError, ValueError):
+                continue
+            if columns > 0 and lines > 0:
+                return columns, lines
+        return super()._get_terminal_size()
+
     def write(self, data: str) -> None:
         """Write, unless the screen is suspended or gone: a stopped writer would never take the text."""
         writer = self._writer_thread
