@@ -56,6 +56,9 @@ class AdvchatApp(App[int], inherit_bindings=False):
         keys: Mapping[str, tuple[str, ...]] | None = None,
         log_file: Path | None = None,
     ) -> None:
+        # What a shell exported at some time; Textual would take it for the terminal's size after each resize.
+        for stale in ("COLUMNS", "LINES"):
+            os.environ.pop(stale, None)
         super().__init__()
         few = self.console.color_system in {None, "standard", "windows"}
         self._looks = THEMES_16 if few else THEMES
