@@ -79,7 +79,7 @@ async def _recompute(store: Store | None, pricing: Pricing, options: argparse.Na
     if not changes or not (options.yes or _agreed(len(changes))):
         return 0
     changed = await store.reprice([change.change for change in changes])
-    sys.stderr.write(f"advchat: {changed} requests priced anew.\n")
+    sys.stderr.write(f"advchat: {_requests(changed)} priced anew.\n")
     return 0
 
 
@@ -109,10 +109,14 @@ def _print_changes(changes: Sequence[Repricing], *, as_json: bool) -> None:
     print_table(rows, ("REQUEST", "MODEL", "COST", "NEW COST"), right=(2, 3))
 
 
+def _requests(count: int) -> str:
+    return "1 request" if count == 1 else f"{count:,} requests"
+
+
 def _agreed(count: int) -> bool:
     if not sys.stdin.isatty():
         sys.stderr.write("advchat: nothing was changed. --yes changes it.\n")
         return False
-    sys.stderr.write(f"Price these {count} requests anew? [y/N] ")
+    sys.stderr.write(f"Price {_requests(count)} anew? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -21,6 +21,7 @@ from advchat.controller.item_views import text_of
 from advchat.controller.tree_views import resolve_branch
 from advchat.controller.usage_views import utc
 from advchat.state import dollars
+from advchat.usage_report import add_up
 from advchat_storage import Branch, Conversation, Store, UsageSum
 
 Report = Callable[[Store, argparse.Namespace], Awaitable[int]]
@@ -187,15 +188,19 @@ async def usage(store: Store, options: argparse.Namespace) -> int:
     """Report usage of the whole file, or of one conversation; the sums of any cut equal the total."""
     ident = (await wanted_conversation(store, options)).conversation_id if options.conversation else None
     since = None if options.since is None else utc(since_moment(options.since))
-    total = await store.usage(conversation_id=ident, since=since)
     cuts = await store.usage_by(options.by, conversation_id=ident, since=since) if options.by else []
+    # Added up from the rows: a request that ends meanwhile is in both or in neither.
+    whole = (
+        [cut.usage for cut in cuts] if options.by else [await store.usage(conversation_id=ident, since=since)]
+    )
+    total = add_up(whole)
     rows = [{**dict(cut.keys), **usage_json(cut.usage)} for cut in cuts]
     if options.json:
         print_json({"total": usage_json(total), "by": rows})
         return 0
     keys = list(cuts[0].keys) if cuts else []
     if options.csv:
-        print_csv(rows or [usage_json(total)], [*keys, *USAGE_COLUMNS])
+        print_csv(rows if options.by else [usage_json(total)], [*keys, *USAGE_COLUMNS])
         return 0
     table = [[*(str(cut.keys[key] or "") for key in keys), *_usage_cells(cut.usage)] for cut in cuts]
     table.append([*("total" if place == 0 else "" for place in range(len(keys))), *_usage_cells(total)])
@@ -233,7 +238,7 @@ def since_moment(text: str) -> datetime:
         return now - (timedelta(days=amount) if span[2] == "d" else timedelta(hours=amount))
     try:
         return datetime.fromisoformat(text).astimezone()
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UserError(f"“{text}” is no date. Write 2026-11-30, 7d, 24h, today or month.") from None
 
 
