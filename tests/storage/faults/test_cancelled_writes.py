@@ -21,7 +21,9 @@ def batch(*texts: str) -> list[dict[str, Any]]:
 async def turn_of_the_loop() -> None:
     """Let every task run as far as it can."""
     for _ in range(5):
-        await asyncio.sleep(0)
+        came_round = asyncio.Event()
+        asyncio.get_running_loop().call_soon(came_round.set)
+        await came_round.wait()
 
 
 def block_until_stored(path: Path, count: int) -> None:
@@ -33,8 +35,10 @@ def block_until_stored(path: Path, count: int) -> None:
 
 async def test_cancelled_between_commit_and_return(session: AdvancedSQLiteSession, path: Path) -> None:
     await session.add_items(batch("first"))
-    adding = asyncio.create_task(session.add_items(batch("second", "third")))
-    await turn_of_the_loop()
+    with plain(path) as locker:
+        locker.execute("BEGIN IMMEDIATE")
+        adding = asyncio.create_task(session.add_items(batch("second", "third")))
+        await turn_of_the_loop()
     block_until_stored(path, 3)
     adding.cancel()
     with pytest.raises(asyncio.CancelledError):
