@@ -60,14 +60,14 @@ class Fanning(Branching):
         return [await self._fork(turn, after=True, source=shown[1]) for _ in range(count)]
 
     async def _fan_send(self, place: tuple[str, str], text: str, number: int, model: str | None) -> FanMember:
-        label = self.runner.model_info(model).label
+        info = self.runner.model_info(model)
         turn = await self.runs.send(place, text, model=model)
         # Nothing has been awaited since the run began, so that it is still among them.
         run = next((run for run in self.runs.infos() if (run.conversation_id, run.branch_id) == place), None)
         return FanMember(
             branch_id=place[1],
-            title=f"{number} · {label}",
-            model=label,
+            title=f"{number} · {info.name or info.label}",
+            model=info.label,
             turn=turn or 0,
             run_id=run.run_id if run else "",
             status="running",

@@ -66,7 +66,6 @@ class Exploring(Turning):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the composer's edge to the new width."""
-        super().on_resize(event)
         self.call_after_refresh(self._draw_edge)
 
     def show(self, snapshot: Snapshot, news: list[RunEvent]) -> None:

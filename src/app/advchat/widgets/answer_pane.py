@@ -120,12 +120,10 @@ class AnswerPane(TranscriptView):
 
     def on_mount(self) -> None:
         """Begin with heading and numbers."""
-        super().on_mount()
         self._label()
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new size."""
-        super().on_resize(event)
         self._label()
 
     def watch_has_focus(self, has_focus: bool) -> None:

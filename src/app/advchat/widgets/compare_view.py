@@ -92,7 +92,6 @@ class CompareView(TranscriptView):
         """Lay out for the new size."""
         for doc in self.docs:
             doc.stack(stacked=self.stacked)
-        super().on_resize(event)
 
     def step(self, direction: int) -> bool:
         """Bring the next (1) or previous (-1) pair that differs to the top; False where there is none."""
