@@ -26,6 +26,7 @@ from advchat.cli import wiring
 from advchat.cli.parser import parse
 from advchat.controller import Controller
 from advchat.pricing import Pricing
+from advchat.screens.usage import UsageScreen
 from advchat.state import Snapshot
 from screenshots import story
 from screenshots.story import MODEL, Scene
@@ -135,6 +136,22 @@ class Camera:
         self.app.change_theme()
         await self.pilot.pause()
 
+    async def take_report(self) -> None:
+        """Show usage full-screen from its panel, by branch, and write it."""
+        await self.press("enter")
+        await self.until(lambda: isinstance(self.app.screen, UsageScreen))
+        await self.press("left", "left")
+        screen = self.app.screen
+        await self.until(
+            lambda: (
+                isinstance(screen, UsageScreen)
+                and screen.charts.report is not None
+                and screen.charts.report.cut == "branch"
+            )
+        )
+        await self.take("usage-by-branch")
+        await self.press("escape")
+
     async def take(self, name: str) -> None:
         """Write what is on the screen."""
         await self.until(lambda: self.shown.model.ready)
@@ -172,6 +189,7 @@ async def _take_the_panels(camera: Camera) -> None:
     await camera.take("tree")
     await camera.press("escape", "f4")
     await camera.take("usage")
+    await camera.take_report()
     await camera.press("escape")
     await camera.switch("Porto instead")
     await camera.flip_theme()

@@ -128,6 +128,11 @@ class UsageCharts(ScrollView, can_focus=True):
         self._said = ""
         self._lines: list[ReportLine] = []
 
+    @property
+    def report(self) -> UsageReport | None:
+        """What is shown; None before the first report, and where words stand in its place."""
+        return self._report
+
     def show(self, report: UsageReport) -> None:
         """Show a report."""
         self._report, self._said = report, ""
