@@ -103,7 +103,9 @@ def lead(keys: tuple[str, ...]) -> Callable[[Pilot[Any]], Awaitable[None]]:
         app = pilot.app
         assert isinstance(app, AdvchatApp)
         await until(pilot.pause, lambda: settled(app))
-        await pilot.press(*keys)
+        for key in keys:
+            await pilot.press(key)
+            await until(pilot.pause, lambda: settled(app))
         if "ctrl+f" in keys:
             await until(pilot.pause, lambda: bool(getattr(app.screen, "hits", ())))
         await until(pilot.pause, lambda: settled(app))
