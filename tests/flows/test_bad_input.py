@@ -186,7 +186,7 @@ def test_case_83_a_local_server_needs_no_key(line: CommandLine, monkeypatch: pyt
 @pytest.mark.parametrize("head", [b"\xef\xbb\xbf", b"# one\r\n"])
 def test_case_85_a_bom_and_crlf_are_tolerated(line: CommandLine, tmp_path: Path, head: bytes) -> None:
     config = tmp_path / "settings.toml"
-    config.write_bytes(head + b'model = "from-file"\r\ntheme = "advchat-light"\r\n')
+    config.write_bytes(head + b'model = "from-file"\r\ntheme = "light"\r\n')
     said = line("ask", "Hi", "--base-url", line.server.base_url, "--config", str(config))
     assert said.code == 0
     assert line.server.server.requests[0].model == "from-file"
