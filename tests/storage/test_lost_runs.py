@@ -96,3 +96,11 @@ async def test_a_run_that_had_its_last_answer_was_asking_nothing(
     if asking:
         assert (rows[1].model_asked, rows[1].provider, rows[1].model) == ("gpt-test", "openai", None)
         assert rows[1].estimated_output_tokens is None
+
+
+async def test_an_agent_that_was_asked_by_another_is_not_the_end(scene: Scene) -> None:
+    outer = request(tools=("ask_helper",), cost_nano=1, input_tokens=1, output_tokens=1)
+    helper = request(agent="Helper", cost_nano=2, input_tokens=1, output_tokens=1)
+    await _kill_while_answering(scene, outer, helper)
+    assert [row.agent for row in await _reopened(scene)] == ["Assistant", "Helper", "Helper"]
+    assert (await scene.store.usage()).at_least

@@ -63,11 +63,14 @@ def record_lost_run(connection: sqlite3.Connection, lost: JournalEntry) -> None:
 
 
 def _was_asking(connection: sqlite3.Connection, run_id: str) -> bool:
-    newest = connection.execute(
-        "SELECT status, tools FROM advchat_requests WHERE run_id = ? ORDER BY id DESC LIMIT 1", (run_id,)
-    ).fetchone()
-    # After a failed request another may have been tried; after tool calls another may have told the results.
-    return newest is None or newest[0] == "failed" or (newest[0] == "completed" and newest[1] != "[]")
+    rows = connection.execute(
+        "SELECT status, tools, agent FROM advchat_requests WHERE run_id = ? ORDER BY id", (run_id,)
+    ).fetchall()
+    if not rows:
+        return True
+    (_, _, first_agent), (status, tools, agent) = rows[0], rows[-1]
+    # Another request follows a failed one that is tried again, tool calls, and an agent that another one asked.
+    return status == "failed" or (status == "completed" and (tools != "[]" or agent != first_agent))
 
 
 def _request_id(run_id: str) -> str:
