@@ -70,7 +70,7 @@ def _was_asking(connection: sqlite3.Connection, run_id: str) -> bool:
         return True
     (_, _, first_agent), (status, tools, agent) = rows[0], rows[-1]
     # Another request follows a failed one that is tried again, tool calls, and an agent that another one asked.
-    return status == "failed" or (status == "completed" and (tools != "[]" or agent != first_agent))
+    return bool(status == "failed" or (status == "completed" and (tools != "[]" or agent != first_agent)))
 
 
 def _request_id(run_id: str) -> str:
