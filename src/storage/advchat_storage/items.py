@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from advchat_storage.wording import storable
-
 Json = Any
 """What JSON can hold, as Python has it. Items come from outside: their shape is looked at, never assumed."""
 
@@ -40,7 +38,12 @@ CALLS = (
 )
 """Message types that count as the use of a tool."""
 
-_SURROGATE = re.compile(r"\\ud[89a-f]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\\\"  # A backslash that is one, before which nothing is an escape.
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 
 
 def classify(item: object) -> tuple[str, str | None]:
@@ -63,21 +66,21 @@ def encode(item: object) -> str:
 
     Lone surrogates, which no UTF-8 file or request can hold, become U+FFFD.
     """
-    text = json.dumps(item)
+    return sound(json.dumps(item))
+
+
+def sound(text: str) -> str:
+    """Give a JSON text whose strings are all valid Unicode; the same text where nothing is wrong.
+
+    Works on the text and not on the value: however deep a value is nested, its text is flat.
+    """
     if _SURROGATE.search(text):
-        return json.dumps(sound(item))
+        return _ESCAPE.sub(_mended, text)
     return text
 
 
-def sound(value: Json) -> Json:
-    """Give a value whose strings are all valid Unicode; the same object where nothing is wrong."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, Mapping):
-        return {sound(key): sound(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [sound(part) for part in value]
-    return value
+def _mended(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape["lone"] else escape[0]
 
 
 def content_preview(content: object) -> str:

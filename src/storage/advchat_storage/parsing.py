@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from advchat_storage.items import Json, sound
+from advchat_storage.wording import storable
 
 _FAULTS = (ValueError, TypeError, RecursionError)
 INVALID: Json = object()
@@ -28,9 +29,15 @@ def parse(data: bytes | str | None) -> Json:
         except _FAULTS:
             pass  # It refuses lone surrogates and such, which the standard parser can read.
     try:
-        return sound(json.loads(data))
+        return json.loads(sound(_text(data)))
     except _FAULTS:
         return INVALID
+
+
+def _text(data: bytes | str) -> str:
+    if isinstance(data, bytes):
+        data = data.decode(json.detect_encoding(data), "surrogatepass")
+    return storable(data)
 
 
 def _fast_parser() -> Callable[[bytes | str], Json] | None:
