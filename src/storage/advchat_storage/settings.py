@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 Settings = Any
@@ -17,9 +17,18 @@ Settings = Any
 
 @dataclass
 class PlainSettings:
-    """Stands in for the SDK's ``SessionSettings`` in a process without the SDK."""
+    """Stands in for the SDK's ``SessionSettings`` where the SDK is not loaded, or only loaded later."""
 
     limit: int | None = None
+
+    def resolve(self, override: Settings) -> PlainSettings:
+        """Give these settings under those of ``override``, as the Runner asks for those of one run."""
+        limit = None if override is None else limit_of(settings_from(override))
+        return self if limit is None else replace(self, limit=limit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings as a dict."""
+        return asdict(self)
 
 
 def settings_from(given: Settings) -> Settings:

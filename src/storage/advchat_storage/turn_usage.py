@@ -130,8 +130,8 @@ def _record_parts(
 
 
 def session_usage(connection: sqlite3.Connection, scope: Scope, branch: str | None) -> dict[str, int] | None:
-    """Sum the usage of a branch, or of all branches; None when there is none."""
-    condition = "" if branch is None else " AND branch_id = :branch"
+    """Sum the usage of a branch, or of all branches where none is named; None when there is none."""
+    condition = " AND branch_id = :branch" if branch else ""
     row = connection.execute(
         "SELECT COALESCE(SUM(requests), 0), COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), "
         f"COALESCE(SUM(total_tokens), 0), COUNT(*) FROM turn_usage WHERE session_id = :session{condition}",
