@@ -213,7 +213,8 @@ class _Pool:
         self._may_read = threading.Event()
         self._has_journal = False
         self._start_workers()
-        _living.add(self)
+        with _pools_lock:
+            _living.add(self)
 
     def _start_workers(self) -> None:
         self.writer = Worker(self._open_writer, self.path)
@@ -325,7 +326,9 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _tidy_up() -> None:
     """Close what nobody closed, so that no journal stays beside the file; never for long."""
     deadline = time.monotonic() + CLOSING_SECONDS
-    for closed in [pool.finish() for pool in _living]:
+    with _pools_lock:
+        left = list(_living)
+    for closed in [pool.finish() for pool in left]:
         with contextlib.suppress(Exception):
             closed.result(max(0.0, deadline - time.monotonic()))
 

@@ -48,15 +48,15 @@ class Worker(aiosqlite.Connection):
     def __init__(self, connector: Callable[[], sqlite3.Connection], path: str) -> None:
         super().__init__(connector, iter_chunk_size=64)
         self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # The garbage collector may give up another hold while it is held.
         self._busy = False
-        self._finished = False
+        self._closed: Future[None] | None = None
         self._thread.daemon = True  # A session that nobody closed must not hold the process.
 
     def __del__(self) -> None:
         if self._connection is not None:
             self._tx.put_nowait((None, self._connection.close))
-        if self._thread.ident is not None and not self._finished:
+        if self._thread.ident is not None and self._closed is None:
             self._tx.put_nowait((None, _stop))
 
     @property
@@ -101,7 +101,11 @@ class Worker(aiosqlite.Connection):
         return result
 
     def finish(self, before: Callable[[], None] | None = None) -> Future[None]:
-        """Close after the jobs already queued (and ``before``), and end the thread."""
+        """Close after the jobs already queued (and ``before``), and end the thread.
+
+        Whoever calls it again is given the same future: the program's end and the garbage collector may both
+        come to close what nobody has closed.
+        """
 
         def close() -> None:
             if before is not None:
@@ -110,13 +114,12 @@ class Worker(aiosqlite.Connection):
                 self._connection.close()
                 self._connection = None
 
-        if self._finished:
-            return _done()
-        future = self._queue(close)
-        self._running = False
-        self._finished = True
-        self._tx.put_nowait((None, _stop))
-        return future
+        with self._lock:
+            if self._closed is None:
+                self._closed = self._enqueue(close)
+                self._running = False
+                self._tx.put_nowait((None, _stop))
+            return self._closed
 
     def _roll_back(self, connection: sqlite3.Connection) -> None:
         try:
@@ -127,6 +130,12 @@ class Worker(aiosqlite.Connection):
             connection.close()
 
     def _queue(self, job: Callable[[], T]) -> Future[T]:
+        with self._lock:
+            if self._closed is not None:
+                raise RuntimeError(f"{self._path} was closed")
+            return self._enqueue(job)
+
+    def _enqueue(self, job: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()
         # The thread holds on to the last function it ran, which must not hold on to whose job it was.
         waiting = [(job, future)]
@@ -138,12 +147,9 @@ class Worker(aiosqlite.Connection):
             finally:
                 self._busy = False
 
-        with self._lock:
-            if self._finished:
-                raise RuntimeError(f"{self._path} was closed")
-            if self._thread.ident is None:
-                self._thread.start()
-            self._tx.put_nowait((None, run))
+        if self._thread.ident is None:
+            self._thread.start()
+        self._tx.put_nowait((None, run))
         return future
 
     def _settle(self, job: Callable[[], T], future: Future[T]) -> None:
@@ -159,9 +165,3 @@ class Worker(aiosqlite.Connection):
 
 def _stop() -> object:
     return _STOP_RUNNING_SENTINEL
-
-
-def _done() -> Future[None]:
-    done: Future[None] = Future()
-    done.set_result(None)
-    return done
