@@ -74,7 +74,7 @@ class _Output:
                 _write(clean(text) if self._for_people else text)
             case ToolStarted(name=name, arguments=arguments):
                 sys.stderr.write(f"⚙ {one_line(f'{name} {arguments}', 100)}\n")
-            case Waiting(reason=reason):
+            case Waiting(reason=reason) if event.seconds is not None or sys.stderr.isatty():
                 sys.stderr.write(f"… {one_line(reason, 100)}\n")
             case RunFinished():
                 if self.text and not self.text[-1].endswith("\n"):
