@@ -92,3 +92,14 @@ def test_a_wrong_answer_is_noticed(tmp_path: Path, call: Call) -> None:
             duo.act(0, call)
     finally:
         duo.close()
+
+
+def test_a_lone_surrogate_of_the_sdk_is_read_as_ours(tmp_path: Path) -> None:
+    duo = Duo(tmp_path, (Role(SDK), Role(OURS)))
+    try:
+        duo.act(0, users("a\ud800b"))
+        duo.act(1, users("c\udc00d"))
+        [outcome] = duo.act(1, Call("get_items"))
+        assert [item["content"] for item in outcome.value] == ["a\ufffdb", "c\ufffdd"]
+    finally:
+        duo.close()
