@@ -76,9 +76,9 @@ def ready(app: AdvchatApp) -> bool:
     """Whether what was asked for is there."""
     screen = app.screen
     if isinstance(screen, FanScreen):
-        return all(pane.view is not None for pane in screen.grid.panes)
+        return all(pane.view is not None and pane._idle_timer is None for pane in screen.grid.panes)
     if isinstance(screen, CompareScreen):
-        return bool(screen.view.viewport.lines) and screen.view.lit
+        return bool(screen.view.viewport.lines) and screen.view.lit and screen.view._idle_timer is None
     title = app.main.query_one("#compose")._border_title
     return app.main.composer.text == "" or (title is not None and title.plain.startswith("about"))
 
@@ -99,8 +99,7 @@ def test_live_branches_look_as_accepted(
             app.main.action_command(wanted.command)
             await until(pilot.pause, lambda: settled(app))
         await pilot.press(*wanted.keys)
-        await until(pilot.pause, lambda: ready(app))
-        await until(pilot.pause, lambda: settled(app))
+        await until(pilot.pause, lambda: ready(app) and settled(app))
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=before)

@@ -94,6 +94,8 @@ def settled(app: AdvchatApp) -> bool:
     return (
         not app.main.shown.loading
         and not pending
+        # Heights near the view are exact only after its idle work: the scrollbar tells.
+        and app.main.transcript._idle_timer is None
         and all(not pump.message_queue_size for pump in app.walk_children())
     )
 
