@@ -7,11 +7,11 @@ What is shown and done is the screens'; who acts is handed in.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -104,14 +104,30 @@ class AdvchatApp(App[int], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Take keys strictly one after the other.
 
-        Textual hands a key to the focused widget's queue and goes on to the next one; a key that moves the
-        focus or sends the text would then overtake what was typed before it.
+        Textual hands a key to the focused widget's queue and goes on to the next one, and runs the key's
+        binding only once it has come back through the queues of all widgets between; a key that moves the
+        focus, or the next letter, would then overtake what was pressed before it.
         """
-        if isinstance(event, events.Key):
-            focused, until = self.focused, time.monotonic() + _PATIENCE
-            while focused is not None and focused.message_queue_size and time.monotonic() < until:  # noqa: ASYNC110 - no event tells
-                await asyncio.sleep(0)
+        pressed = isinstance(event, events.Key) and not event.is_forwarded
+        if pressed:
+            await self._settled()
         await super().on_event(event)
+        if isinstance(event, events.Key) and pressed and event.is_forwarded and await self._settled():
+            await self._run_binding(event)
+
+    async def _settled(self) -> bool:
+        """Wait, within bounds, until the focused widget is done with all that it was handed."""
+        done = asyncio.Event()
+        if self.focused is not None and self.focused.call_later(done.set):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), _PATIENCE)
+        return done.is_set()
+
+    async def _run_binding(self, event: events.Key) -> None:
+        """Run the binding of a key that the widget left alone, before the key comes back by itself."""
+        if not event._stop_propagation and await self._check_bindings(event.key):
+            event.stop()
+            event.prevent_default()
 
     # Leaving
 

@@ -106,8 +106,8 @@ class Turning(Doing):
 
     def _turn_under_cursor(self) -> int | None:
         """Tell the turn that the focused panel stands on; None for the newest."""
-        if self.turns.has_focus and self.turns.chosen is not None:
-            return self.turns.chosen.turn
+        if self.turns.has_focus:
+            return self.turns.chosen_turn
         if self.transcript.has_focus and self.transcript.chosen is not None:
             return self.transcript.chosen.turn
         return None

@@ -91,6 +91,14 @@ class TurnList(RowList):
         """The turn under the cursor, once its row is held."""
         return self._rows.get(self.cursor)
 
+    @property
+    def chosen_turn(self) -> int | None:
+        """The number of the turn under the cursor, also before its row is held; None without turns."""
+        if not self.count:
+            return None
+        first = self._rows.get(0)
+        return self.chosen.turn if self.chosen is not None else self.cursor + (first.turn if first else 1)
+
     def row_at(self, index: int) -> TurnRow | None:
         """Tell the turn at a position, once its row is held."""
         return self._rows.get(index)
