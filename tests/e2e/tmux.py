@@ -108,7 +108,11 @@ class Tmux(Watching):
 
     def wait_exit(self, seconds: float = PATIENCE) -> int:
         """Wait until the program has ended; gives its exit code. Its last screen stays."""
-        self._run("wait-for", "ended", seconds=seconds)
+        try:
+            self._run("wait-for", "ended", seconds=seconds)
+        except subprocess.TimeoutExpired:
+            self._stale = True
+            raise AssertionError(f"still running after {seconds} s\n{self.text()}") from None
         self._stale = True
         return int(self.command("display-message -p -t program '#{pane_dead_status}'")[0])
 
