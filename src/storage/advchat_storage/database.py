@@ -297,7 +297,7 @@ async def settled(future: Future[T]) -> T:
         except asyncio.CancelledError as error:
             if waiting.cancelled():
                 raise
-            cancelled = error
+            cancelled = cancelled or error
         except Exception:
             break
     if cancelled is not None:
