@@ -1,7 +1,7 @@
 """The commands that span several branches.
 
-Owns fan-out, comparison, carrying over, budgets, and what is done with the tree as a whole; and what the
-composer's edge tells before a prompt is sent. Each command ``a.b`` of the registry is the method ``do_a_b``.
+Owns fan-out, comparison, carrying over, budgets, and what is done with the tree as a whole. Each command
+``a.b`` of the registry is the method ``do_a_b``.
 """
 
 from __future__ import annotations
@@ -11,17 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import events, on
-from textual.timer import Timer
-from textual.widgets._text_area import TextArea
-
 from advchat.actions import UserError
 from advchat.commands import Command
+from advchat.screens.before_sending import BeforeSending
 from advchat.screens.desk import MakeActions
 from advchat.screens.doing import Call
-from advchat.screens.turning import Turning
 from advchat.slash import budget_argument, carry_argument, fan_argument
-from advchat.widgets.edge import Edge
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent
@@ -30,8 +25,6 @@ if TYPE_CHECKING:
 
 _TWO_BRANCHES = frozenset({"branch.compare", "branch.mark", "turn.compare", "turn.carry"})
 """Commands that need another branch."""
-_REST = 0.3
-"""Seconds of rest in typing after which the estimate is made anew."""
 _COLOURS = {
     "": "No colours now.",
     "cost": "Coloured by cost: green is cheapest, red is dearest.",
@@ -40,45 +33,22 @@ _COLOURS = {
 }
 
 
-class Exploring(Turning):
+class Exploring(BeforeSending):
     """What is done across branches."""
 
     def __init__(
         self, make_actions: MakeActions, keys: Mapping[str, tuple[str, ...]], log_file: Path | None
     ) -> None:
         super().__init__(make_actions, keys, log_file)
-        self._edge = Edge()
         self._armed = ""
         """What the next prompt is fanned out to; empty for the ordinary way."""
-        self._estimating: Timer | None = None
-        self._estimated = ("", "", -1)
-        """Conversation, branch and version of the turns that the estimate was made for."""
-
-    def tell(self, told: Edge) -> None:
-        """Change what the composer's edge says."""
-        if told != self._edge:
-            self._edge = told
-            self._draw_edge()
-
-    def _draw_edge(self) -> None:
-        frame = self.query_one("#compose")
-        frame.border_title = self._edge.title(frame.outer_size.width)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Fit the composer's edge to the new width."""
-        self.call_after_refresh(self._draw_edge)
 
     def show(self, snapshot: Snapshot, news: list[RunEvent]) -> None:
-        """Pass a snapshot on, the budget included; the estimate follows the branch."""
+        """Pass a snapshot on; another place takes an armed fan-out back."""
         before = self._ident
         super().show(snapshot, news)
-        self.tell(replace(self._edge, budget=snapshot.budget))
         if before is not None and self._ident != before:
             self.disarm()
-        of = (snapshot.conversation_id, snapshot.branch_id, snapshot.turns_version)
-        if of != self._estimated:
-            self._estimated = of
-            self._estimate_soon()
 
     def usable(self, command: Command) -> bool:
         """Tell whether a command would do something now."""
@@ -88,33 +58,6 @@ class Exploring(Turning):
         if command.id == "branch.answers":
             return shown.fan is not None
         return command.scope != "turn" or shown.turn_count > 0
-
-    # Before sending
-
-    @on(TextArea.Changed, "#composer")
-    def _estimate_typed(self) -> None:
-        self._estimate_soon()
-
-    def _estimate_soon(self) -> None:
-        if self._estimating is not None:
-            self._estimating.stop()
-        if not self.composer.text.strip():
-            self.tell(replace(self._edge, estimate=None))
-            return
-        self._estimating = self.set_timer(_REST, self._estimate)
-
-    def _estimate(self) -> None:
-        if self.started:
-            self.run_worker(self._put_estimate(), group="estimate", exclusive=True, exit_on_error=False)
-
-    async def _put_estimate(self) -> None:
-        text = self.composer.text
-        if text.startswith("/") and not text.startswith("//"):
-            self.tell(replace(self._edge, estimate=None))
-            return
-        found = await self.actions.estimate(text)
-        if self.composer.text == text:
-            self.tell(replace(self._edge, estimate=found))
 
     # Fan-out
 
