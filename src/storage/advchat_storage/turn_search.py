@@ -23,6 +23,9 @@ SHORTEST_TERM = 4
 MANY = 2000
 """Messages that may hold the term, in the whole file, from which reading the branch is quicker."""
 
+LONGEST_PATTERN = 10_000
+"""Characters of a term that are asked of SQLite, which refuses patterns of more than 50 000 bytes."""
+
 
 def user_rows(connection: sqlite3.Connection, scope: Scope, branch: str, term: str = "") -> Iterator[Row]:
     """Yield the branch's user messages, oldest first; of those without ``term`` some may be left out."""
@@ -89,10 +92,13 @@ def _index_query(
 
 
 def _patterns(term: str) -> dict[str, str]:
-    """Give patterns of which a row's JSON matches one if its text holds the term: escaped, and as it is."""
+    """Give patterns of which a row's JSON matches one if its text holds the term: escaped, and as it is.
+
+    Of a very long term, its beginning must do.
+    """
     forms = {json.dumps(term, ensure_ascii=escaped)[1:-1] for escaped in (True, False)}
     storables = [form for form in sorted(forms) if form == storable(form)]
-    return {f"form{number}": f"%{_literal(form)}%" for number, form in enumerate(storables)}
+    return {f"form{number}": f"%{_literal(form[:LONGEST_PATTERN])}%" for number, form in enumerate(storables)}
 
 
 def _literal(text: str) -> str:
