@@ -161,7 +161,10 @@ class Database:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[sqlite3.Connection]:
-        """Lend the writer's connection to the calling thread, between two jobs of the writer."""
+        """Lend the writer's connection to the calling thread, between two jobs of the writer.
+
+        A transaction that the borrower leaves open is rolled back, or no later write could begin its own.
+        """
         lent: Future[sqlite3.Connection] = Future()
         given_back = threading.Event()
 
@@ -176,6 +179,8 @@ class Database:
         try:
             yield connection
         finally:
+            if connection.in_transaction:
+                connection.rollback()
             given_back.set()
             job.result()
 
