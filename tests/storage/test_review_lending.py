@@ -15,11 +15,16 @@ async def test_a_transaction_that_a_borrower_left_open_stops_no_later_write(tmp_
     file = path if path == ":memory:" else tmp_path / "s.db"
     async with AdvancedSQLiteSession(session_id="s", db_path=file, create_tables=True) as session:
         await session.add_items([user("kept")])
-        with pytest.raises(KeyError), session._locked_connection() as connection:
-            connection.execute("BEGIN")
-            connection.execute("DELETE FROM agent_messages")
-            raise KeyError
+        with pytest.raises(KeyError):
+            fail_halfway(session)
         with session._locked_connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
         await session.add_items([user("added")])
         assert await session.get_items() == [user("kept"), user("added")]
+
+
+def fail_halfway(session: AdvancedSQLiteSession) -> None:
+    with session._locked_connection() as connection:
+        connection.execute("BEGIN")
+        connection.execute("DELETE FROM agent_messages")
+        raise KeyError
