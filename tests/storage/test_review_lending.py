@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,21 @@ async def test_a_transaction_that_a_borrower_left_open_stops_no_later_write(tmp_
             connection.execute("BEGIN IMMEDIATE")
         await session.add_items([user("added")])
         assert await session.get_items() == [user("kept"), user("added")]
+
+
+@pytest.mark.parametrize("path", ["file", ":memory:"])
+async def test_who_has_the_connection_is_given_it_again(tmp_path: Path, path: str) -> None:
+    file = path if path == ":memory:" else tmp_path / "s.db"
+    async with AdvancedSQLiteSession(session_id="s", db_path=file, create_tables=True) as session:
+        with session._locked_connection() as outer:
+            with session._locked_connection() as inner:
+                assert inner is outer
+            assert session._get_connection() is outer
+            queued = asyncio.create_task(session.add_items([user("waits")]))
+            await asyncio.sleep(0)
+            assert not queued.done()
+        await queued
+        assert await session.get_items() == [user("waits")]
 
 
 def fail_halfway(session: AdvancedSQLiteSession) -> None:

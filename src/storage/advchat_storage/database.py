@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from advchat_storage.errors import StorageError
-from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer
+from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer, settle_in
 from advchat_storage.workers import Job, Manner, Worker
 
 T = TypeVar("T")
@@ -79,10 +79,10 @@ class Database:
         """Say what the file is, or is being made, for whoever asks ``claimed``."""
         self._pool.claim = claim
 
-    def trust(self) -> None:
-        """Take the file as ready, since somebody has just looked: readers need not wait for the writer."""
+    def trust(self, looked: sqlite3.Connection) -> None:
+        """Take the file as ready, as the given connection has just seen; it becomes a reader."""
         self._ready = True
-        self._pool.let_readers_in()
+        self._pool.let_readers_in(looked)
 
     def begin(self) -> Future[None]:
         """Make the file ready before anybody asks."""
@@ -164,7 +164,12 @@ class Database:
         """Lend the writer's connection to the calling thread, between two jobs of the writer.
 
         A transaction that the borrower leaves open is rolled back, or no later write could begin its own.
+        Who has it already and asks again is given it again.
         """
+        mine = self.lent_here()
+        if mine is not None:
+            yield mine
+            return
         lent: Future[sqlite3.Connection] = Future()
         given_back = threading.Event()
 
@@ -176,13 +181,20 @@ class Database:
         job = self._pool.writer.submit(lend)
         job.add_done_callback(lambda done: None if lent.done() else lent.set_exception(_failure(done)))
         connection = lent.result()
+        self._pool.borrower = threading.get_ident(), connection
         try:
             yield connection
         finally:
+            self._pool.borrower = None
             if connection.in_transaction:
                 connection.rollback()
             given_back.set()
             job.result()
+
+    def lent_here(self) -> sqlite3.Connection | None:
+        """Give the writer's connection where the calling thread has borrowed it."""
+        borrower = self._pool.borrower
+        return borrower[1] if borrower is not None and borrower[0] == threading.get_ident() else None
 
     def _make_ready(self, connection: sqlite3.Connection) -> None:
         if not self._ready:
@@ -214,6 +226,7 @@ class _Pool:
         self.uses = 0
         self.alone = path == MEMORY
         self.claim: object | None = None
+        self.borrower: tuple[int, sqlite3.Connection] | None = None
         self.identity: tuple[int, int] | None = None
         self._may_read = threading.Event()
         self._has_journal = False
@@ -260,8 +273,13 @@ class _Pool:
             choose_journal(connection)
             self._has_journal = True
 
-    def let_readers_in(self) -> None:
-        """Let readers open the file before the writer has, since it is there and ours."""
+    def let_readers_in(self, first: sqlite3.Connection) -> None:
+        """Let readers open the file before the writer has, since it is there and ours; ``first`` is one."""
+        settle_in(first)
+        if self.identity is None:
+            self.identity = _identity(self.path)
+        if not self._readers[0].take(first):
+            first.close()
         self._may_read.set()
 
     def start_anew(self) -> None:
