@@ -50,6 +50,18 @@ def test_a_prompt_typed_at_the_first_frame_goes_out_by_itself(
     assert server.histories == [["user: Early bird"]]
 
 
+def test_a_prompt_sent_before_the_first_frame_waits_for_it(
+    open_terminal: OpenTerminal, server: ThreadedServer
+) -> None:
+    terminal = open_terminal()
+    while b"\x1b[?1049h" not in bytes(terminal.raw):
+        assert terminal.pump(40.0), "the program has not begun"
+    terminal.type("Very early bird")
+    terminal.press("enter")
+    terminal.wait("Echo: Very early bird")
+    assert server.histories == [["user: Very early bird"]]
+
+
 def test_case_05_what_a_model_streams_cannot_steer_the_terminal(
     open_terminal: OpenTerminal, server: ThreadedServer
 ) -> None:

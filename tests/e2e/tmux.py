@@ -7,6 +7,7 @@ are what the waits listen to. Knows nothing of the program.
 from __future__ import annotations
 
 import os
+import re
 import select
 import shlex
 import shutil
@@ -23,9 +24,11 @@ SETTINGS = (
     "set -g status off",
     "set -s escape-time 0",
     "set -g default-terminal screen-256color",
-    "set -g remain-on-exit on",
-    "set-hook -g pane-died 'wait-for -S ended'",
 )
+
+_THEN_TELL = '"$@"; echo "[ended $?]"; exec cat'
+"""Runs the program and writes its exit code under what it has left: tmux now and then loses a pane's end."""
+_ENDED = re.compile(r"\[ended (\d+)\]")
 
 
 class Tmux(Watching):
@@ -60,7 +63,8 @@ class Tmux(Watching):
         self._answer()
         for setting in (*SETTINGS, *settings):
             self.command(setting)
-        self.command(f"new-window -d -n program {shlex.quote(shlex.join(argv))}")
+        program = shlex.join(["/bin/sh", "-c", _THEN_TELL, "sh", *argv])
+        self.command(f"new-window -d -n program {shlex.quote(program)}")
         self.command(f"resize-window -t program -x {columns} -y {rows}")
         self.command("select-window -t program")
 
@@ -108,13 +112,9 @@ class Tmux(Watching):
 
     def wait_exit(self, seconds: float = PATIENCE) -> int:
         """Wait until the program has ended; gives its exit code. Its last screen stays."""
-        try:
-            self._run("wait-for", "ended", seconds=seconds)
-        except subprocess.TimeoutExpired:
-            self._stale = True
-            raise AssertionError(f"still running after {seconds} s\n{self.text()}") from None
-        self._stale = True
-        return int(self.command("display-message -p -t program '#{pane_dead_status}'")[0])
+        ended = _ENDED.search(self.wait(_ENDED.search, seconds=seconds))
+        assert ended is not None
+        return int(ended[1])
 
     def command(self, line: str) -> list[str]:
         """Run a tmux command; gives what it prints. Raises AssertionError with tmux's complaint."""

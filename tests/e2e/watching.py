@@ -85,7 +85,7 @@ def _holds(wanted: Wanted, text: str) -> bool:
 
 
 def _named(said: tuple[Wanted, ...]) -> str:
-    return ", ".join(repr(one) if isinstance(one, str) else one.__name__ for one in said)
+    return ", ".join(repr(one) if isinstance(one, str) else getattr(one, "__name__", repr(one)) for one in said)
 
 
 def _cells(text: str) -> int:
