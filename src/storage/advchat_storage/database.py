@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from advchat_storage.errors import StorageError
-from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer
+from advchat_storage.opening import MEMORY, choose_journal, open_reader, open_writer, settle_in
 from advchat_storage.workers import Job, Manner, Worker
 
 T = TypeVar("T")
@@ -79,10 +79,10 @@ class Database:
         """Say what the file is, or is being made, for whoever asks ``claimed``."""
         self._pool.claim = claim
 
-    def trust(self) -> None:
-        """Take the file as ready, since somebody has just looked: readers need not wait for the writer."""
+    def trust(self, looked: sqlite3.Connection) -> None:
+        """Take the file as ready, as the given connection has just seen; it becomes a reader."""
         self._ready = True
-        self._pool.let_readers_in()
+        self._pool.let_readers_in(looked)
 
     def begin(self) -> Future[None]:
         """Make the file ready before anybody asks."""
@@ -273,8 +273,13 @@ class _Pool:
             choose_journal(connection)
             self._has_journal = True
 
-    def let_readers_in(self) -> None:
-        """Let readers open the file before the writer has, since it is there and ours."""
+    def let_readers_in(self, first: sqlite3.Connection) -> None:
+        """Let readers open the file before the writer has, since it is there and ours; ``first`` is one."""
+        settle_in(first)
+        if self.identity is None:
+            self.identity = _identity(self.path)
+        if not self._readers[0].take(first):
+            first.close()
         self._may_read.set()
 
     def start_anew(self) -> None:

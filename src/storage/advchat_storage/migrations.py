@@ -17,7 +17,7 @@ from urllib.parse import quote
 from advchat_storage import schema
 from advchat_storage.clock import now
 from advchat_storage.errors import ForeignSchemaError, NewerSchemaError
-from advchat_storage.opening import MEMORY
+from advchat_storage.opening import MEMORY, open_to_look
 from advchat_storage.ownership import Tables, foreign_problem, owner_of, owner_problem, unclaimed
 
 T = TypeVar("T")
@@ -88,8 +88,8 @@ def prepare_any(connection: sqlite3.Connection, may_write: bool, *, path: str) -
     return prepare(connection, may_write, tables=owner_of(connection) or Tables(), path=path)
 
 
-def look_ahead(path: str, *, tables: Tables, create_tables: bool) -> bool:
-    """Tell without waiting whether the file is ready for ``tables``.
+def look_ahead(path: str, *, tables: Tables, create_tables: bool) -> sqlite3.Connection | None:
+    """Look without waiting whether the file is ready for ``tables``; if so, give the connection that looked.
 
     Raises ``ForeignSchemaError`` when it belongs to other tables, or to none while ``create_tables`` is off.
     """
@@ -97,12 +97,20 @@ def look_ahead(path: str, *, tables: Tables, create_tables: bool) -> bool:
     if path == MEMORY or not file.is_file():
         if not create_tables:
             raise unclaimed(path)
-        return False
-    ready = _glance(
-        file,
-        lambda connection: prepare(connection, False, tables=tables, path=path, create_tables=create_tables),
-    )
-    return ready is True
+        return None
+    try:
+        connection = open_to_look(str(file))
+    except sqlite3.Error:
+        return None
+    ready = False
+    try:
+        ready = prepare(connection, False, tables=tables, path=path, create_tables=create_tables)
+    except (sqlite3.Error, NewerSchemaError):
+        return None
+    finally:
+        if not ready:
+            connection.close()
+    return connection if ready else None
 
 
 def foreign_file(path: str) -> ForeignSchemaError | None:

@@ -44,6 +44,17 @@ def open_reader(path: str) -> sqlite3.Connection:
     return _open(path, _only_read)
 
 
+def open_to_look(path: str) -> sqlite3.Connection:
+    """Open a file that is there, to read it without waiting for a lock; ``settle_in`` makes it a reader."""
+    target = f"file:{quote(str(Path(path).resolve()))}?mode=rw"
+    return _connect(target, _only_read, uri=True, patience=0)
+
+
+def settle_in(connection: sqlite3.Connection) -> None:
+    """Let a connection that was opened to look wait for locks, as a reader does."""
+    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+
 def _open(path: str, settle: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """Connect and settle; where the file's folder lets no lock be made, open it as it stands."""
     try:
@@ -55,11 +66,15 @@ def _open(path: str, settle: Callable[[sqlite3.Connection], None]) -> sqlite3.Co
 
 
 def _connect(
-    target: str, settle: Callable[[sqlite3.Connection], None] | None = None, *, uri: bool = False
+    target: str,
+    settle: Callable[[sqlite3.Connection], None] | None = None,
+    *,
+    uri: bool = False,
+    patience: float | None = None,
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(
         target,
-        timeout=BUSY_SECONDS,
+        timeout=BUSY_SECONDS if patience is None else patience,
         isolation_level=None,
         check_same_thread=False,
         factory=RememberingConnection,

@@ -219,12 +219,14 @@ def _hold(path: str, tables: Tables, create_tables: bool) -> Database:
     if isinstance(being_made, Tables) and not being_made.same_as(tables):
         owner = f"{being_made.sessions_name} and {being_made.messages_name}"
         raise belongs_to_others(path, owner, tables)
-    ready = being_made is None and look_ahead(path, tables=tables, create_tables=create_tables)
+    looked = None
+    if being_made is None:
+        looked = look_ahead(path, tables=tables, create_tables=create_tables)
     make_ready = functools.partial(prepare, tables=tables, path=path, create_tables=create_tables)
     database = Database.acquire(path, make_ready)
     database.claim(tables)
-    if ready:
-        database.trust()
+    if looked is not None:
+        database.trust(looked)
     elif being_made is None:
         begun = database.begin()
         if not in_event_loop():

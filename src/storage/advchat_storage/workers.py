@@ -55,9 +55,20 @@ class Worker(aiosqlite.Connection):
 
     def __del__(self) -> None:
         if self._connection is not None:
-            self._tx.put_nowait((None, self._connection.close))
+            if self._thread.ident is None:
+                self._connection.close()
+            else:
+                self._tx.put_nowait((None, self._connection.close))
         if self._thread.ident is not None and self._closed is None:
             self._tx.put_nowait((None, _stop))
+
+    def take(self, connection: sqlite3.Connection) -> bool:
+        """Use a connection that is open already; False where this worker has begun to work."""
+        with self._lock:
+            if self._closed is not None or self._thread.ident is not None or self._connection is not None:
+                return False
+            self._connection = connection
+            return True
 
     @property
     def load(self) -> int:
