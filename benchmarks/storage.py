@@ -32,7 +32,7 @@ from benchmarks.storage_tables import Result
 FULL = tuple(Size(messages, branches) for messages in (1_000, 10_000, 100_000) for branches in (1, 100, 1_000))
 QUICK = (Size(1_000, 1), Size(10_000, 1), Size(1_000, 100))
 REPETITIONS = 41
-SECONDS_PER_CASE = 4.0
+SECONDS_PER_CASE = 2.0
 """After this long, an operation is repeated no more, but five times at least."""
 SEARCH_REPETITIONS = 30
 FORK_OF = 30_000
