@@ -69,6 +69,8 @@ class AdvchatApp(App[int], inherit_bindings=False):
         self._keys = dict(keys or {})
         self._log_file = log_file
         self._left = False
+        self._early: list[events.Event] | None = []
+        """Keys and pastes from before the first frame; None once they are handed over."""
         self.fault = ""
         """One line about a fault of our own that ended the program."""
         self.set_keymap({command: ",".join(chosen) for command, chosen in self._keys.items()})
@@ -108,12 +110,21 @@ class AdvchatApp(App[int], inherit_bindings=False):
         binding only once it has come back through the queues of all widgets between; a key that moves the
         focus, or the next letter, would then overtake what was pressed before it.
         """
+        if self._early is not None and isinstance(event, events.Key | events.Paste):
+            self._early.append(event)
+            return
         pressed = isinstance(event, events.Key) and not event.is_forwarded
         if pressed:
             await self._settled()
         await super().on_event(event)
         if isinstance(event, events.Key) and pressed and event.is_forwarded and await self._settled():
             await self._run_binding(event)
+
+    async def on_ready(self) -> None:
+        """Hand over what was typed before there was a composer."""
+        early, self._early = self._early or [], None
+        for event in early:
+            await self.on_event(event)
 
     async def _settled(self) -> bool:
         """Wait, within bounds, until the focused widget is done with all that it was handed."""

@@ -49,6 +49,8 @@ class Desk(Layout):
 
     def on_mount(self) -> None:
         """Begin once the first frame has been painted."""
+        # First in the line: a prompt sent before anything is open waits for it and goes out by itself.
+        self.line.add(self._start)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -56,7 +58,6 @@ class Desk(Layout):
             # What was made for the first frame stays for good: later collections need not look at it.
             gc.freeze()
             gc.enable()
-        self.line.add(self._start)
         self.run_worker(self.line.run(), group="line", exit_on_error=False)
 
     async def _start(self) -> None:
