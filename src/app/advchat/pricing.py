@@ -135,7 +135,7 @@ class Pricing:
         return own + self.load().rows(term)
 
     def cheaper(self, model: str, provider: str | None = None) -> str | None:
-        """Name the dearest of the provider's smaller models of the same name that costs less; None without one."""
+        """Name the dearest of the smaller models of that name that cost less there; None without one."""
         rows = self.load().rows(model.lower())
         own = next((row for row in rows if row.model == model and provider in (None, row.provider)), None)
         if own is None or own.input is None:
