@@ -11,9 +11,10 @@ import argparse
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Self
@@ -26,11 +27,13 @@ from advchat.cli import wiring
 from advchat.cli.parser import parse
 from advchat.controller import Controller
 from advchat.pricing import Pricing
+from advchat.screens.compare import CompareScreen
+from advchat.screens.fan import FanScreen
 from advchat.screens.usage import UsageScreen
 from advchat.state import Snapshot
 from screenshots import story
 from screenshots.story import MODEL, Scene
-from tests.server import ModelServer, Wait, say
+from tests.server import ModelServer, Seen, Wait, say
 
 WIDE = (160, 48)
 NARROW = (60, 34)
@@ -152,6 +155,27 @@ class Camera:
         await self.take("usage-by-branch")
         await self.press("escape")
 
+    async def take_comparison(self, other: str) -> None:
+        """Put the branch shown beside another one, and write it."""
+        await self.line(f"/compare {other}")
+        await self.until(lambda: isinstance(self.app.screen, CompareScreen))
+        await self.take("compare")
+        await self.press("escape")
+
+    async def take_fan(self, scenes: Mapping[str, Scene]) -> None:
+        """Ask several models at once, and write their answers side by side."""
+        for model, scene in scenes.items():
+            answer = say(scene.answer, usage=scene.usage, model=model)
+            self._server.when(partial(_asks, model), answer)
+        count = len(self._server.account)
+        prompt = next(iter(scenes.values())).prompt
+        await self.line(f"/fan {','.join(scenes)} {prompt}")
+        await self.until(lambda: len(self._server.account) == count + len(scenes))
+        screen = self.app.screen
+        await self.until(lambda: isinstance(screen, FanScreen) and len(self.shown.runs) == 1)
+        await self.take("fan")
+        await self.press("escape")
+
     async def take(self, name: str) -> None:
         """Write what is on the screen."""
         await self.until(lambda: self.shown.model.ready)
@@ -196,8 +220,15 @@ async def _take_the_panels(camera: Camera) -> None:
     await camera.take("light")
     await camera.flip_theme()
     await camera.switch("main")
+    await camera.take_comparison("Porto instead")
+    await camera.take_fan(story.SIGHTS)
+    await camera.switch("main")
     await camera.resize(NARROW)
     await camera.take("narrow")
+
+
+def _asks(model: str, seen: Seen) -> bool:
+    return bool(seen.body["model"] == model)
 
 
 class _Clock(datetime):
@@ -239,7 +270,7 @@ async def make(out: Path) -> None:
             config = home / "config.toml"
             config.write_text(
                 f'model = "{MODEL}"\n[providers.OpenAI]\nbase_url = "{server.base_url}"\n'
-                f'api = "responses"\napi_key = "none"\nmodels = ["{MODEL}"]\n'
+                f'api = "responses"\napi_key = "none"\nmodels = {[MODEL, *story.SIGHTS]}\n'
             )
             options = parse(["--db", str(home / "trips.db"), "--config", str(config)])
             settings = wiring.settings(options)

@@ -133,3 +133,33 @@ SLOW = Scene(
     SLOW_BEGINNING + "the last train back is at midnight.",
     Usage(input=590, output=71, cached=512),
 )
+
+_SIGHT = "One sight for a rainy hour near Rossio, in three lines?"
+
+SIGHTS = {
+    "gpt-4.1": Scene(
+        _SIGHT,
+        """\
+**Convento do Carmo.** The roof fell in 1755 and was never built again: ribs of stone under the open sky.
+The museum in the choir is dry, small and strange, with two mummies from Peru.
+Five minutes uphill, or take the Santa Justa lift.""",
+        Usage(input=1190, output=58, cached=1024),
+    ),
+    MODEL: Scene(
+        _SIGHT,
+        """\
+**Igreja de São Domingos**, on the square itself.
+Burnt out in 1959 and left as it was: red walls, cracked columns, candles.
+Free, warm, and nobody hurries you.""",
+        Usage(input=1190, output=41, cached=1024),
+    ),
+    "gpt-4.1-nano": Scene(
+        _SIGHT,
+        """\
+**Rossio station.** Two horseshoe doors, carved like a theatre.
+Go up to the platforms for the tiles.
+Trains to Sintra wait there if the rain stops.""",
+        Usage(input=1190, output=35),
+    ),
+}
+"""The same prompt, answered by several models."""

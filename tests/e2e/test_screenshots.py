@@ -16,6 +16,8 @@ SHOWN = {
     "usage": "All conversations",
     "light": "Serralves",
     "narrow": "Four days in",
+    "compare": "Compare",
+    "fan": "Convento do Carmo",
 }
 
 
