@@ -10,6 +10,7 @@ from advchat.actions import UserError
 from advchat.controller import tree_views
 from advchat.controller.conversing import Conversing
 from advchat.controller.core import branch_name
+from advchat.state import branch_label
 from advchat_storage import Branch, Turn
 from advchat_storage.models import TitleSource
 
@@ -197,7 +198,7 @@ class Branching(Conversing):
         conversation = self._conversation_id
         await self._set_title(conversation, branch_id, new, "manual")
         self._undo.push(
-            f"renamed “{old.title or branch_id}”",
+            f"renamed “{branch_label(branch_id, old.title)}”",
             lambda: self._set_title(conversation, branch_id, old.title, old.title_source),
         )
 
@@ -253,4 +254,4 @@ class Branching(Conversing):
         if not binned:
             raise UserError("There is nothing to undo.")
         await self.restore_branch(binned[-1].branch_id)
-        return f"deleted “{binned[-1].title or binned[-1].branch_id}”"
+        return f"deleted “{branch_label(binned[-1].branch_id, binned[-1].title)}”"

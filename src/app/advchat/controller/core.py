@@ -20,7 +20,7 @@ from advchat.controller.undo import UndoStack
 from advchat.controller.usage_views import usage_view
 from advchat.events import RunEvent
 from advchat.runner import Runner
-from advchat.state import ModelView, Offer, Snapshot, TurnRow, TurnView
+from advchat.state import ModelView, Offer, Snapshot, TurnRow, TurnView, branch_label
 from advchat_storage import AdvancedSQLiteSession, Branch, Conversation, JournalEntry, Store
 from advchat_storage.models import TurnHeader
 
@@ -300,4 +300,4 @@ def _turn_row(header: TurnHeader) -> TurnRow:
 def branch_name(branches: Sequence[Branch], branch_id: str) -> str:
     """Give a branch's title, or its ID when it has none."""
     found = next((branch for branch in branches if branch.branch_id == branch_id), None)
-    return (found.title if found else "") or branch_id
+    return branch_label(branch_id, found.title if found else "")

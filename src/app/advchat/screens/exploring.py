@@ -17,6 +17,7 @@ from advchat.screens.before_sending import BeforeSending
 from advchat.screens.desk import MakeActions
 from advchat.screens.doing import Call
 from advchat.slash import budget_argument, carry_argument, fan_argument
+from advchat.state import branch_label
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent
@@ -264,7 +265,7 @@ class Exploring(BeforeSending):
         """Give a branch's title for a sentence, or what it was called by."""
         found = (row.branch for row in self.shown.branches if row.branch.branch_id == branch_id)
         branch = next(found, None)
-        return f"“{(branch.title if branch is not None else '') or branch_id}”"
+        return f"“{branch_label(branch_id, branch.title if branch is not None else '')}”"
 
     # Budget
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advchat.screens.pick import PickScreen, matches
+from advchat.state import branch_label
 from advchat.widgets.numbers import money
 from advchat.widgets.picker import Pick
 
@@ -38,4 +39,4 @@ def _pick(branch: Branch) -> Pick:
     turns = f"{branch.user_turns} turn{'' if branch.user_turns == 1 else 's'}"
     model = f", {branch.model}" if branch.model else ""
     cost = money(branch.own_cost_nano, 8, at_least=branch.own_cost_at_least)
-    return Pick(branch.branch_id, branch.title or branch.branch_id, turns + model, cost)
+    return Pick(branch.branch_id, branch_label(branch.branch_id, branch.title), turns + model, cost)

@@ -12,6 +12,7 @@ from textual.timer import Timer
 
 from advchat.commands import COMMANDS, Command, key_label, keys_of
 from advchat.screens.pick import PickScreen, matches
+from advchat.state import branch_label
 from advchat.widgets.numbers import money
 from advchat.widgets.picker import Pick
 from advchat_storage.models import Branch, Conversation, SearchHit
@@ -175,7 +176,11 @@ class BinScreen(PickScreen):
         """List the branches whose titles hold the term, last deleted first."""
         newest = sorted(self._branches, key=lambda branch: branch.binned_at or "", reverse=True)
         self.rows.show(
-            [_bin_pick(branch) for branch in newest if matches(term, branch.title or branch.branch_id)]
+            [
+                _bin_pick(branch)
+                for branch in newest
+                if matches(term, branch_label(branch.branch_id, branch.title))
+            ]
         )
 
 
@@ -183,4 +188,6 @@ def _bin_pick(branch: Branch) -> Pick:
     cost = money(branch.own_cost_nano, 8, at_least=branch.own_cost_at_least)
     when = (branch.binned_at or "")[:16].replace("T", " ")
     turns = f"{branch.user_turns} turn{'' if branch.user_turns == 1 else 's'}"
-    return Pick(branch.branch_id, branch.title or branch.branch_id, f"{turns}, {cost}", f"deleted {when}")
+    return Pick(
+        branch.branch_id, branch_label(branch.branch_id, branch.title), f"{turns}, {cost}", f"deleted {when}"
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from advchat.screens.desk import Desk, MakeActions
 from advchat.screens.places import shared_turns_end
+from advchat.state import branch_label
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent, RunFinished, RunStarted
@@ -59,7 +60,10 @@ class Reading(Desk):
         if before is not None and before[0] == self._ident[0]:
             keep = shared_turns_end(snapshot.branches, before[1], self._ident[1])
         self._run_id = None
-        names = {row.branch.branch_id: row.branch.title or row.branch.branch_id for row in snapshot.branches}
+        names = {
+            row.branch.branch_id: branch_label(row.branch.branch_id, row.branch.title)
+            for row in snapshot.branches
+        }
         shown = next(
             (row.branch for row in snapshot.branches if row.branch.branch_id == snapshot.branch_id), None
         )

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from textual.binding import BindingType
 
 from advchat.bindings import bindings
+from advchat.state import branch_label
 from advchat.text import one_line, pad
 from advchat.widgets.branch_rows import COLOURINGS, Colouring, Line, heat, last_column, seen
 from advchat.widgets.numbers import count
@@ -142,7 +143,7 @@ class BranchTree(RowList):
         marks = f"{'★ ' if branch.pinned else ''}{'◆ ' if branch.branch_id == self.marked else ''}"
         tail = _STATE + _TURNS + last + cell_len(hidden) + cell_len(marks)
         room = max(4, width - cell_len(lead) - 1 - _NODE - tail)
-        title = one_line(branch.title or branch.branch_id, room)
+        title = one_line(branch_label(branch.branch_id, branch.title), room)
         gap = " " * max(0, width - cell_len(lead) - 1 - _NODE - tail - cell_len(title))
         told = last_column(row, self.colouring, last - 1, datetime.now(UTC)) if last else ""
         style = self._heat.get(branch.branch_id, "quiet")

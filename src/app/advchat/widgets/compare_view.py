@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from advchat.state import branch_label
 from advchat.text import one_line
 from advchat.widgets.compare_rows import MARKS, ComparedDoc, column
 from advchat.widgets.ink import ink
@@ -188,7 +189,7 @@ class SidesHeading(Widget):
 
     def _title(self, side: int, room: int) -> str:
         branch = self._sides[side]
-        return f"{MARKS[side]} {one_line(branch.title or branch.branch_id, max(1, room - 2))}"
+        return f"{MARKS[side]} {one_line(branch_label(branch.branch_id, branch.title), max(1, room - 2))}"
 
     def _numbers(self, side: int) -> str:
         return side_numbers(self._sides[side], self._turns[side])

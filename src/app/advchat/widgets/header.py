@@ -13,6 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from advchat.state import branch_label
 from advchat.text import one_line
 from advchat.widgets.ink import ink
 
@@ -45,7 +46,7 @@ class Header(Widget):
         """Show where the user is and what is going on."""
         told = (self._title, self._branch, self._model, self._state)
         self._title = snapshot.conversation_title or "New conversation"
-        self._branch = snapshot.branch_title or snapshot.branch_id
+        self._branch = branch_label(snapshot.branch_id, snapshot.branch_title)
         self._model = snapshot.model.label
         self._state = state_of(snapshot)
         if told != (self._title, self._branch, self._model, self._state):
