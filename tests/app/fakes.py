@@ -156,7 +156,7 @@ def some_usage(turns: int = 9) -> UsageView:
         conversation=usage(12, 48_211, cost=20_123_000, at_least=True),
         everything=usage(310, 2_345_678, cost=1_234_567_890_123, at_least=True),
         today=usage(40, 120_400, cost=80_000_000),
-        month=usage(201, 1_200_300, cost=None),
+        month=usage(201, 1_200_300, cost=None, at_least=True, at_least=True),
         binned=usage(2, 800, cost=300_000),
         bars=bars,
         models=(

@@ -106,3 +106,12 @@ def test_ages_are_short_and_backward_clocks_are_now() -> None:
         "2026-11-26T11:00:00": "3 d", "2026-08-01T00:00:00": "4 mo", "2020-01-01T00:00:00": "6 y", "": "",
     }  # fmt: skip
     assert {moment: age(moment, NOW) for moment in told} == told
+
+
+def test_a_branch_on_which_nothing_was_asked_has_no_unknown_cost() -> None:
+    line = row(branch("empty"))
+    silent = replace(line, branch=replace(line.branch, own_cost_nano=None, own_cost_at_least=False))
+    unknown = replace(line, branch=replace(line.branch, own_cost_nano=None, own_cost_at_least=True))
+
+    assert last_column(silent, "cost", 8, NOW) == "–"
+    assert last_column(unknown, "cost", 8, NOW) == "unknown"

@@ -98,7 +98,7 @@ async def conversations(store: Store, options: argparse.Namespace) -> int:
             one.title or "(untitled)",
             str(one.branches),
             str(one.user_turns),
-            dollars(one.cost_nano, at_least=one.cost_at_least),
+            _spent(one.cost_nano, at_least=one.cost_at_least),
             one.updated_at[:16],
             one.conversation_id,
         ]
@@ -137,13 +137,18 @@ async def branches(store: Store, options: argparse.Namespace) -> int:
             branch.parent or "",
             "" if branch.fork_turn is None else str(branch.fork_turn),
             str(branch.user_turns),
-            dollars(branch.own_cost_nano, at_least=branch.own_cost_at_least),
+            _spent(branch.own_cost_nano, at_least=branch.own_cost_at_least),
             branch.branch_id,
         ]
         for branch in tree
     ]
     print_table(rows, ("", "BRANCH", "PARENT", "FROM TURN", "TURNS", "OWN COST", "ID"), right=(3, 4, 5))
     return 0
+
+
+def _spent(nano: int | None, *, at_least: bool) -> str:
+    """Tell nothing asked yet from an unknown cost."""
+    return "–" if nano is None and not at_least else dollars(nano, at_least=at_least)
 
 
 async def turns(store: Store, options: argparse.Namespace) -> int:

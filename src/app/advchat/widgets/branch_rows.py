@@ -93,6 +93,8 @@ def last_column(row: BranchRow, colouring: Colouring, cells: int, now: datetime)
         return age(branch.last_used_at, now)
     if colouring == "model":
         return one_line(branch.model or "", cells)
+    if branch.own_cost_nano is None and not branch.own_cost_at_least:
+        return "–"  # Nothing was asked on it yet: that is no unknown cost.
     return money(branch.own_cost_nano, cells, at_least=branch.own_cost_at_least)
 
 
