@@ -99,7 +99,12 @@ def some_branches(current: str = "shorter") -> tuple[BranchRow, ...]:
     return (
         row(make("main", "", None, user_turns=4, own_cost_nano=12_345_678), on_path=True),
         row(make("shorter", "A shorter answer", "main", user_turns=3), 1, (False,), last=False),
-        row(make("fr", "en français", "shorter", own_cost_nano=None), 2, (False, True), running=True),
+        row(
+            make("fr", "en français", "shorter", own_cost_nano=None, own_cost_at_least=True),
+            2,
+            (False, True),
+            running=True,
+        ),
         row(make("zh", "用中文解释一下这个问题好吗", "main", unread=True), 1, (False,), last=False),
         row(
             make("b4", "with a title that is much too long for it", "main", own_cost_at_least=True), 1, (False,)
@@ -156,7 +161,7 @@ def some_usage(turns: int = 9) -> UsageView:
         conversation=usage(12, 48_211, cost=20_123_000, at_least=True),
         everything=usage(310, 2_345_678, cost=1_234_567_890_123, at_least=True),
         today=usage(40, 120_400, cost=80_000_000),
-        month=usage(201, 1_200_300, cost=None, at_least=True, at_least=True),
+        month=usage(201, 1_200_300, cost=None),
         binned=usage(2, 800, cost=300_000),
         bars=bars,
         models=(
