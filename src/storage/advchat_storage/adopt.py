@@ -17,6 +17,9 @@ from advchat_storage.items import classify, opens_turn
 from advchat_storage.parsing import parse
 from advchat_storage.place import MAIN, Scope
 
+LOOKED_THROUGH = "placed"
+"""Name of the file's mark: up to it, a store has looked at every message's place."""
+
 
 class _Message(NamedTuple):
     message_id: int
@@ -30,12 +33,19 @@ def placed_up_to(connection: sqlite3.Connection, scope: Scope, seen: int) -> int
 
     ``seen`` is an earlier answer: rows up to it are not looked at again.
     """
-    mark = max(seen, _mark(connection, scope))
+    mark = max(seen, _mark(connection, scope), looked_through(connection))
     query = f"SELECT MAX(id) FROM {scope.tables.messages} WHERE session_id = ?"
     newest = int(connection.execute(query, (scope.session_id,)).fetchone()[0] or 0)
     if newest <= mark:
         return mark
     return None if _unplaced(connection, scope, mark, limit=1) else newest
+
+
+def looked_through(connection: sqlite3.Connection) -> int:
+    """Give the newest message row of those whose places were looked at, whichever conversation's they are."""
+    query = "SELECT value FROM advchat_search_state WHERE name = ?"
+    row = connection.execute(query, (LOOKED_THROUGH,)).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def adopt(connection: sqlite3.Connection, scope: Scope) -> None:

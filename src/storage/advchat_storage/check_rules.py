@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from advchat_storage.adopt import looked_through
 from advchat_storage.clock import now
 from advchat_storage.items import opens_turn
 from advchat_storage.journal_rows import entries, is_shown, remove_entry
 from advchat_storage.ownership import Tables
-from advchat_storage.strays import looked_through
 
 FOUND_AGAIN = "found_again"
 """The branch for messages that were on none; with a number where the ID was used."""

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from advchat_storage.adopt import adopt
+from advchat_storage.adopt import LOOKED_THROUGH, adopt, looked_through
 from advchat_storage.ownership import Tables
 from advchat_storage.place import Scope
-
-_MARK = "placed"
 
 
 def stray_conversations(connection: sqlite3.Connection, *, tables: Tables) -> list[str]:
@@ -34,7 +32,7 @@ def take_over(connection: sqlite3.Connection, *, tables: Tables) -> list[str]:
         "INSERT INTO advchat_search_state (name, value) "
         f"SELECT :name, COALESCE(MAX(id), 0) FROM {tables.messages} WHERE 1 = 1 "
         "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        {"name": _MARK},
+        {"name": LOOKED_THROUGH},
     )
     return found
 
@@ -43,9 +41,3 @@ def worth_looking(connection: sqlite3.Connection, *, tables: Tables) -> bool:
     """Tell whether there are messages that were not looked through."""
     row = connection.execute(f"SELECT MAX(id) FROM {tables.messages}").fetchone()
     return int(row[0] or 0) > looked_through(connection)
-
-
-def looked_through(connection: sqlite3.Connection) -> int:
-    """Give the newest message row of those whose places were looked at."""
-    row = connection.execute("SELECT value FROM advchat_search_state WHERE name = ?", (_MARK,)).fetchone()
-    return 0 if row is None else int(row[0])
