@@ -108,7 +108,9 @@ def _table(size: Size, results: list[Result]) -> str:
     ]
     for result in results:
         goal = goal_of(result)
-        mark = "" if goal is None else f"{_ratio(goal)} {'✓' if result.ratio <= goal else '✗'}"
+        mark = (
+            "" if goal is None else f"{_ratio(goal)} {'✓' if round(result.ratio, 2) <= round(goal, 2) else '✗'}"
+        )
         cells = (result.name, _ms(result.ours), _ms(result.sdk), _ratio(result.ratio), mark)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -141,4 +143,6 @@ def _ms(seconds: float) -> str:
 def _ratio(ratio: float) -> str:
     if ratio == 1:
         return "1"
-    return f"1/{1 / ratio:.0f}" if ratio < 0.4 else f"{ratio:.2f}"
+    fraction = f"1/{1 / ratio:.0f}"
+    # Only what is a fraction, or far below one, reads better as one.
+    return fraction if ratio < 0.2 or abs(round(1 / ratio) - 1 / ratio) < 0.01 else f"{ratio:.2f}"
