@@ -234,7 +234,7 @@ def test_kill_9_in_mid_answer_loses_nothing(
     terminal.wait("half a dra")
     terminal.kill()
     again = open_terminal()
-    again.wait("Important", "The answer begins", "nterrupted", "Continue", "Retry", "Discard")
+    again.wait("ready", "Important", "The answer begins", "nterrupted", "Continue", "Retry", "Discard")
     assert len(server.histories) == 1, "nothing is asked again by itself"
     again.click(*again.find("Continue"))
     server.arrived(2)
