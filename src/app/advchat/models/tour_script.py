@@ -40,7 +40,7 @@ An agent of your own, tools included, runs with `--agent FILE.py:NAME`."""
 TOPICS = (
     Topic(
         "Forking",
-        ("fork", "branch", "edit", "regenerat", "sibling", "tree", "path"),
+        ("fork", "branch", "edit", "regenerate", "regenerat", "sibling", "tree", "path"),
         "A conversation is a tree. Every turn of yours can be forked: the new branch shares what came before "
         "it and leaves the old one as it is. Try it on this answer.",
         ("turn.", "branch."),
@@ -73,7 +73,7 @@ TOPICS = (
     ),
     Topic(
         "Many answers at once",
-        ("fan", "compar", "parallel", "several", "queue"),
+        ("fan", "compare", "parallel", "several", "queue", "compar"),
         "A run belongs to its branch and goes on while you look elsewhere. A prompt for a branch that is "
         "answering waits in its queue.",
         ("fan.", "branch.fan", "branch.compare", "turn.compare", "run."),
