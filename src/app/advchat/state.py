@@ -6,7 +6,6 @@ connection and no runner. Token deltas do not pass through here: they are events
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -322,17 +321,6 @@ class Snapshot:
             ),
             None,
         )
-
-
-_GENERATED = re.compile(r"branch_(from|after)_turn_(\d+)_\d+(_\d+)?")
-
-
-def branch_label(branch_id: str, title: str) -> str:
-    """Name a branch for people: its title, else where it was forked if its ID is generated, else its ID."""
-    made = _GENERATED.fullmatch(branch_id)
-    if title or made is None:
-        return title or branch_id
-    return f"fork {'of' if made[1] == 'from' else 'after'} turn {made[2]}"
 
 
 def dollars(nano: int | None, *, at_least: bool = False) -> str:

@@ -10,7 +10,7 @@ from advchat.actions import UserError
 from advchat.controller import tree_views
 from advchat.controller.conversing import Conversing
 from advchat.controller.core import branch_name
-from advchat.state import branch_label
+from advchat.naming import branch_label
 from advchat_storage import Branch, Turn
 from advchat_storage.models import TitleSource
 

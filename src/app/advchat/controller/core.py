@@ -19,8 +19,9 @@ from advchat.controller.runs import Place, Price, Runs
 from advchat.controller.undo import UndoStack
 from advchat.controller.usage_views import usage_view
 from advchat.events import RunEvent
+from advchat.naming import branch_label
 from advchat.runner import Runner
-from advchat.state import ModelView, Offer, Snapshot, TurnRow, TurnView, branch_label
+from advchat.state import ModelView, Offer, Snapshot, TurnRow, TurnView
 from advchat_storage import AdvancedSQLiteSession, Branch, Conversation, JournalEntry, Store
 from advchat_storage.models import TurnHeader
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from advchat.actions import UserError
 from advchat.commands import Command
+from advchat.naming import branch_label
 from advchat.screens.before_sending import BeforeSending
 from advchat.screens.desk import MakeActions
 from advchat.screens.doing import Call
 from advchat.slash import budget_argument, carry_argument, fan_argument
-from advchat.state import branch_label
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent

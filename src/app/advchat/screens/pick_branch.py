@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from advchat.naming import branch_label
 from advchat.screens.pick import PickScreen, matches
-from advchat.state import branch_label
 from advchat.widgets.numbers import money
 from advchat.widgets.picker import Pick
 

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from textual.timer import Timer
 
 from advchat.commands import COMMANDS, Command, key_label, keys_of
+from advchat.naming import branch_label
 from advchat.screens.pick import PickScreen, matches
-from advchat.state import branch_label
 from advchat.widgets.numbers import money
 from advchat.widgets.picker import Pick
 from advchat_storage.models import Branch, Conversation, SearchHit

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advchat.naming import branch_label
 from advchat.screens.desk import Desk, MakeActions
 from advchat.screens.places import shared_turns_end
-from advchat.state import branch_label
 
 if TYPE_CHECKING:
     from advchat.events import RunEvent, RunFinished, RunStarted

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual.binding import BindingType
 
 from advchat.bindings import bindings
-from advchat.state import branch_label
+from advchat.naming import branch_label
 from advchat.text import one_line, pad
 from advchat.widgets.branch_rows import COLOURINGS, Colouring, Line, heat, last_column, seen
 from advchat.widgets.numbers import count

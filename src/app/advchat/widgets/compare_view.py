@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advchat.state import branch_label
+from advchat.naming import branch_label
 from advchat.text import one_line
 from advchat.widgets.compare_rows import MARKS, ComparedDoc, column
 from advchat.widgets.ink import ink

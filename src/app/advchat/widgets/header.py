@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advchat.state import branch_label
+from advchat.naming import branch_label
 from advchat.text import one_line
 from advchat.widgets.ink import ink
 

@@ -1,6 +1,6 @@
 import pytest
 
-from advchat.state import branch_label
+from advchat.naming import branch_label
 
 
 @pytest.mark.parametrize(
