@@ -50,10 +50,12 @@ class Summarising(Exploring):
 
     async def _carry_when_done(self, place: tuple[str, str], turn: int, target: str) -> None:
         await self.runs.wait(place)
-        await self.runs.wait((place[0], target))
         done = await self.store.turn(*place, turn)
         if done is None or done.status != "completed":
             return
+        # Where a prompt is queued, the next run begins as the one before it ends.
+        while self.runs.running((place[0], target)):
+            await self.runs.wait((place[0], target))
         async with self.store.session(place[0]) as session:
             try:
                 await session.carry_turns(place[1], [turn], target)
