@@ -171,6 +171,19 @@ async def test_steps_are_undone_one_after_the_other(tmp_path: Path) -> None:
         assert [row.branch.branch_id for row in desk.controller.snapshot.branches] == ["main"]
 
 
+async def test_a_renaming_is_undone_on_a_branch_that_named_itself(tmp_path: Path) -> None:
+    async with open_desk(tmp_path / "c.db") as desk:
+        await desk.ask("one")
+        fork = await desk.controller.fork(1)
+        await desk.ask("two")
+        await desk.until(lambda: desk.controller.snapshot.branch_title == "two")
+        await desk.controller.rename_branch(fork, "by hand")
+        await desk.controller.undo()
+
+        branch = desk.controller.snapshot.branches[1].branch
+        assert (branch.title, branch.title_source) == ("two", "auto")
+
+
 async def test_a_name_given_by_hand_is_never_replaced(tmp_path: Path) -> None:
     async with open_desk(tmp_path / "c.db") as desk:
         desk.runner.hold("first prompt")

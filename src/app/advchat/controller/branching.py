@@ -204,6 +204,9 @@ class Branching(Conversing):
 
     async def _set_title(self, conversation: str, branch_id: str, title: str, source: TitleSource) -> None:
         async with self.store.session(conversation) as session:
+            if source == "auto":
+                # Taking a title back that was given: an automatic one replaces none of those by itself.
+                await session.rename_branch(branch_id, "", source="none")
             await session.rename_branch(branch_id, title, source=source)
         await self._refresh("tree")
 
