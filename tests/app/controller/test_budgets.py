@@ -94,6 +94,15 @@ async def test_a_budget_is_set_shown_and_lifted(tmp_path: Path) -> None:
         await desk.until(lambda: desk.controller.snapshot.budget is None)
 
 
+async def test_a_new_conversation_shows_no_budget_of_the_one_before(tmp_path: Path) -> None:
+    async with open_desk(tmp_path / "c.db") as desk:
+        await desk.ask("one")
+        await desk.controller.set_budget("0.50")
+        await desk.controller.new_conversation()
+
+        assert desk.controller.snapshot.budget is None
+
+
 @pytest.mark.parametrize("count", [8])
 async def test_many_runs_ask_at_once(tmp_path: Path, count: int) -> None:
     async with await store_with(tmp_path / "c.db", budget=500_000_000) as store:

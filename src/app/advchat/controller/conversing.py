@@ -57,7 +57,8 @@ class Conversing(Core):
         self._model = self._default_model()
         if title.strip():
             await self._ensure_stored(title.strip())
-        self._publish(replace(self._snapshot, usage=type(self._snapshot.usage)(), conversation_title=""))
+        usage = type(self._snapshot.usage)()
+        self._publish(replace(self._snapshot, usage=usage, budget=None, conversation_title=""))
         await self._refresh("place")
 
     async def _ensure_stored(self, title: str = "") -> None:
