@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from advchat.actions import UserError
 from advchat.controller.budgets import Budgets
 from advchat.runner import RequestPlan
 from advchat_storage import RequestRecord, Store
@@ -101,6 +102,14 @@ async def test_a_new_conversation_shows_no_budget_of_the_one_before(tmp_path: Pa
         await desk.controller.new_conversation()
 
         assert desk.controller.snapshot.budget is None
+
+
+@pytest.mark.parametrize("amount", ["1e-10", "0.0000000009"])
+async def test_a_budget_too_small_to_count_is_refused(tmp_path: Path, amount: str) -> None:
+    async with open_desk(tmp_path / "c.db") as desk:
+        await desk.ask("one")
+        with pytest.raises(UserError, match="above 0"):
+            await desk.controller.set_budget(amount)
 
 
 @pytest.mark.parametrize("count", [8])

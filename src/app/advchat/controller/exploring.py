@@ -137,6 +137,7 @@ def _nano(amount: str) -> int | None:
         value = Decimal(text)
     except InvalidOperation:
         raise UserError(f"“{amount}” is no amount. Write dollars: /budget 0.50, or /budget off.") from None
-    if not value.is_finite() or value <= 0 or value > 1_000_000:
+    nano = int(value * NANO) if value.is_finite() and abs(value) <= 1_000_000 else 0
+    if nano <= 0:
         raise UserError("A budget is an amount above 0 in dollars: /budget 0.50, or /budget off.")
-    return int(value * NANO)
+    return nano
