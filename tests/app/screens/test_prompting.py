@@ -225,6 +225,15 @@ async def test_an_offer_is_answered_by_alt_and_its_letter(desk: Open) -> None:
         assert d.text == "dt"
 
 
+async def test_an_offer_is_answered_by_the_key_that_terminals_send(desk: Open) -> None:
+    offer = Offer("download", "Fetch?", (("t", "offer.refuse", "Tour"),))
+    async with desk(offer=offer) as d:
+        # Most terminals send Esc and the letter, which then comes with the key.
+        d.main.composer.post_message(events.Key("alt+t", "t"))
+        await d.called("answer_offer", "offer.refuse")
+        assert d.text == ""
+
+
 async def test_an_offer_is_answered_by_mouse(desk: Open) -> None:
     offer = Offer("download", "Fetch?", (("d", "offer.accept", "Download"),))
     async with desk(offer=offer) as d:

@@ -114,6 +114,9 @@ class Composer(TextArea, inherit_css=False):
         elif event.key == "enter":
             # TextArea takes Enter for a new line whatever it is bound to.
             event.prevent_default()
+        elif event.key.startswith("alt+"):
+            # TextArea types the letter that terminals send with Alt; it may answer a question above.
+            event.prevent_default()
 
     def submit(self) -> None:
         """Hand the text over and empty the composer."""
