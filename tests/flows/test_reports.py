@@ -139,6 +139,14 @@ def test_usage_as_csv(filled: CommandLine) -> None:
     assert "branch_id" in rows[0]
 
 
+def test_in_csv_no_title_stays_empty_and_a_formula_is_none(line: CommandLine) -> None:
+    line.ask("=1+1")
+    (row,) = csv.DictReader(io.StringIO(line("usage", "--by", "branch", "--csv").out))
+    assert row["title"] == ""
+    (row,) = csv.DictReader(io.StringIO(line("usage", "--by", "conversation", "--csv").out))
+    assert row["title"] == "'=1+1"
+
+
 def test_search(filled: CommandLine) -> None:
     hits = filled("search", "boat", "--json").json
     assert [(hit["role"], hit["turn"]) for hit in hits] == [("user", 2)]

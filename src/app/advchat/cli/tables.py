@@ -38,7 +38,8 @@ def print_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None
 def _flat(value: object) -> object:
     if isinstance(value, str):
         text = one_line(value, 10_000)
-        return f"'{text}" if text[:1] in "=+-@" else text  # a spreadsheet must not run it as a formula
+        # A spreadsheet must not run it as a formula.
+        return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
     return value
 
 
