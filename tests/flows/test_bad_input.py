@@ -46,6 +46,11 @@ def test_an_empty_prompt(line: CommandLine, prompt: str) -> None:
     assert line.server.histories == []
 
 
+def test_the_app_without_a_terminal(line: CommandLine) -> None:
+    assert "advchat ask" in line(stdin=b"Hi").complaint(2)
+    assert not line.db.exists()
+
+
 def test_what_is_not_there(line: CommandLine) -> None:
     assert str(line.db) in line("conversations").complaint(2)
     line.ask("One")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,12 +86,27 @@ def make_controller(chosen: Settings, *, new: bool | None = None) -> Controller:
 
 
 def run_app(chosen: Settings) -> int:
-    """Open the app."""
+    """Open the app. Raises ``UserError`` where there is no terminal for it."""
+    # Textual's own way to run elsewhere, such as in a browser: the driver named there needs no terminal.
+    if not os.environ.get("TEXTUAL_DRIVER"):
+        _require_terminal()
     # Collections while everything is being made would cost the first frame; the app collects again after it.
     gc.disable()
     from advchat.app import run_app as run  # noqa: PLC0415 - the reports need no Textual
 
     return run(lambda: make_controller(chosen), chosen.config)
+
+
+def _require_terminal() -> None:
+    from advchat.actions import UserError  # noqa: PLC0415 - late, see above
+
+    # Textual draws on standard error, on Windows on standard output.
+    for stream in (sys.stdin, sys.stdout if sys.platform == "win32" else sys.stderr):
+        if stream is None or not stream.isatty():
+            raise UserError(
+                "The app needs a terminal to read keys from and to draw on; "
+                "`advchat ask 'your question'` does without."
+            )
 
 
 async def run_ask(chosen: Settings) -> int:
