@@ -9,7 +9,27 @@ import pytest
 
 from advchat.actions import UserError
 from tests.flows.conftest import OpenDesk
-from tests.server import Cut, Hold, ModelServer, Reasoning, Usage, Wait, say
+from tests.server import Call, Cut, Hold, ModelServer, Reasoning, Usage, Wait, say
+
+
+@pytest.mark.parametrize("fails", ["as it is loaded", "in a tool"])
+async def test_a_crash_in_the_users_code_is_shown_with_its_traceback(
+    open_desk: OpenDesk, model_server: ModelServer, tmp_path: Path, fails: str
+) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "from agents import Agent, function_tool\n"
+        "def crash() -> str:\n    raise RuntimeError('boom')\n"
+        "@function_tool(failure_error_function=None)\ndef look() -> str:\n    return crash()\n"
+        "agent = Agent(name='A', tools=[look])\n" + ("crash()\n" if fails == "as it is loaded" else "")
+    )
+    model_server.script(say(Call("look")))
+    desk = await open_desk("--agent", f"{agent}:agent")
+    assert (await desk.ask("Look")).outcome == "failed"
+    (view,) = await desk.views()
+    assert view.detail is not None
+    assert "agent.py" in view.detail
+    assert "in crash" in view.detail
 
 
 async def test_three_turns_a_fork_and_back(open_desk: OpenDesk, model_server: ModelServer) -> None:

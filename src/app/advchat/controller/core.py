@@ -259,7 +259,8 @@ class Core:
             if live is not None and live.key == turn.message_id:
                 views.append(live)
                 continue
-            view = with_partial(turn_view(turn, usages[turn.message_id]), lost.get(turn.message_id))
+            key = turn.message_id
+            view = with_partial(turn_view(turn, usages[key], self.runs.detail(key)), lost.get(key))
             view = timed(view, times)
             index = turn.siblings.index(place[1]) if place[1] in turn.siblings else 0
             views.append(replace(view, sibling_index=index))

@@ -82,6 +82,7 @@ class Runs:
         self._queues: dict[Place, list[tuple[QueuedPrompt, str | None]]] = {}
         self._queue_ids = itertools.count(1)
         self._closing = False
+        self._details: dict[int, str] = {}
 
     def infos(self) -> tuple[RunInfo, ...]:
         """Tell of every run in progress."""
@@ -102,6 +103,10 @@ class Runs:
         """Give the running turn as it stands now."""
         run = self._runs.get(place)
         return run.live.view if run is not None and run.live is not None else None
+
+    def detail(self, key: int) -> str | None:
+        """Give what a run of this program told beyond its one line, by its turn's key."""
+        return self._details.get(key)
 
     async def send(
         self, place: Place, prompt: str, *, model: str | None = None, instructions: str | None = None
@@ -326,6 +331,8 @@ class Runs:
         except Exception as problem:
             log.exception("a run's end could not be stored")
             error = error or str(problem)
+        if run.live is not None and result.detail:
+            self._details[run.live.view.key] = result.detail
         self._drop(run)
         self._emit(
             RunFinished(run.run_id, *run.place, run.turn, result.outcome, error=error, detail=result.detail)
