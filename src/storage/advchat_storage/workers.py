@@ -127,10 +127,20 @@ class Worker(aiosqlite.Connection):
 
         with self._lock:
             if self._closed is None:
-                self._closed = self._enqueue(close)
+                self._closed = self._finish(close)
                 self._running = False
-                self._tx.put_nowait((None, _stop))
             return self._closed
+
+    def _finish(self, close: Callable[[], None]) -> Future[None]:
+        try:
+            closed = self._enqueue(close)
+        except RuntimeError:
+            # From Python 3.12 on no thread begins once the interpreter ends: nothing is queued, so close here.
+            closed = Future()
+            self._settle(close, closed)
+        else:
+            self._tx.put_nowait((None, _stop))
+        return closed
 
     def _roll_back(self, connection: sqlite3.Connection) -> None:
         try:
