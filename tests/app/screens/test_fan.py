@@ -41,6 +41,13 @@ def notice(screen: FanScreen) -> str:
     return str(screen.query_one(Notice).render())
 
 
+async def test_the_grid_closes_where_another_conversation_is_shown(desk: Open) -> None:
+    # Ctrl+N right after the line that fans out: it is done once the grid is open.
+    async with grid(desk, actions := fanned(2, running=2)) as (d, screen):
+        await actions.new_conversation("")
+        await d.until(lambda: d.app.screen is not screen)
+
+
 # Layout
 
 

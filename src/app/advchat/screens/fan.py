@@ -87,6 +87,10 @@ class FanScreen(OverScreen[FanChoice | None]):
     def _look(self) -> None:
         """Draw what has come, and have those that ended read once more."""
         begun = monotonic()
+        if self.is_current and self._actions.snapshot.conversation_id != self._fan.conversation_id:
+            # Another conversation was asked for before the grid stood: its branches are not these.
+            self.dismiss(None)
+            return
         runs = {run.run_id: run for run in self._actions.snapshot.runs}
         for pane, member in zip(self.grid.panes, self._fan.members, strict=True):
             view = self._live(member)
