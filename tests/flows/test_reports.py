@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,17 @@ def test_in_csv_no_title_stays_empty_and_a_formula_is_none(line: CommandLine) ->
     assert row["title"] == ""
     (row,) = csv.DictReader(io.StringIO(line("usage", "--by", "conversation", "--csv").out))
     assert row["title"] == "'=1+1"
+
+
+def test_an_output_that_cannot_take_every_letter_gets_the_rest(
+    line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.ask("naïve")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", write_through=True))
+    for words in (("turns",), ("branches",), ("usage", "--by", "conversation", "--csv")):
+        assert line(*words).code == 0
+    assert written.getvalue().count(b"na?ve") == 2
 
 
 def test_search(filled: CommandLine) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import sys
 from collections.abc import Sequence
 
@@ -37,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     from advchat.cli import wiring  # noqa: PLC0415 - not needed for --help
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A pipe on Windows, or an old locale: better a question mark than no result.
+        sys.stdout.reconfigure(errors="replace")
     settings = wiring.settings(options)
     if options.command is None:
         return wiring.run_app(settings)
