@@ -171,6 +171,19 @@ async def test_steps_are_undone_one_after_the_other(tmp_path: Path) -> None:
         assert [row.branch.branch_id for row in desk.controller.snapshot.branches] == ["main"]
 
 
+async def test_a_title_that_several_branches_have_is_told_from_none(tmp_path: Path) -> None:
+    async with open_desk(tmp_path / "c.db") as desk:
+        await desk.ask("one")
+        for _ in range(2):
+            await desk.controller.switch("main")
+            await desk.controller.fork(1, title="idea")
+
+        with pytest.raises(UserError, match="fits several branches"):
+            await desk.controller.switch("idea")
+        with pytest.raises(UserError, match="no branch “other”"):
+            await desk.controller.switch("other")
+
+
 async def test_a_renaming_is_undone_on_a_branch_that_named_itself(tmp_path: Path) -> None:
     async with open_desk(tmp_path / "c.db") as desk:
         await desk.ask("one")

@@ -77,6 +77,8 @@ class Branching(Conversing):
 
     def _resolve(self, branch: str) -> str:
         found = tree_views.resolve_branch(self._branches, branch)
+        if found is None and tree_views.is_ambiguous(self._branches, branch):
+            raise UserError(f"“{branch}” fits several branches: choose one in Branches.")
         if found is None:
             raise UserError(f"There is no branch “{branch}” here. /branches lists them.")
         return found

@@ -101,3 +101,9 @@ def resolve_branch(branches: Sequence[Branch], name: str) -> str | None:
         if len(matches) == 1:
             return matches[0]
     return None
+
+
+def is_ambiguous(branches: Sequence[Branch], name: str) -> bool:
+    """Tell whether a name that resolves to no branch does so because several titles begin so."""
+    folded = name.strip().casefold()
+    return bool(folded) and sum(branch.title.casefold().startswith(folded) for branch in branches) > 1
