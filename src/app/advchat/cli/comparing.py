@@ -44,14 +44,22 @@ async def compare(store: Store, options: argparse.Namespace) -> int:
         )
         return 0
     for mark, (name, turns) in zip("-+", sides, strict=True):
-        usage = add_up([turn.usage for turn in turns])
-        tokens = "unknown" if usage.total_tokens is None else f"{usage.total_tokens:,}"
-        cost = dollars(usage.cost_nano, at_least=usage.at_least)
-        sys.stdout.write(f"{mark} {clean(name)}: {len(turns)} turns, {tokens} tokens, {cost}\n")
+        sys.stdout.write(f"{mark} {clean(name)}: {_numbers(turns)}\n")
     sys.stdout.write(f"  {shared} turns shared\n")
     for row in rows:
         _print_row(row)
     return 0
+
+
+def _numbers(turns: Sequence[TurnView]) -> str:
+    """Tell turns, tokens and cost of one side; only turns where nothing was asked."""
+    usage = add_up([turn.usage for turn in turns])
+    told = [f"{len(turns)} turn{'' if len(turns) == 1 else 's'}"]
+    if usage.requests:
+        mark = "≥ " if "total_tokens" in usage.unknown else ""
+        tokens = "unknown" if usage.total_tokens is None else f"{mark}{usage.total_tokens:,}"
+        told += [f"{tokens} tokens", dollars(usage.cost_nano, at_least="cost_nano" in usage.unknown)]
+    return ", ".join(told)
 
 
 async def _turns(store: Store, conversation_id: str, branch_id: str) -> list[TurnView]:
