@@ -62,6 +62,7 @@ def test_chat_fork_switch_quit_and_come_back(open_tmux: OpenTmux, server: Thread
     ask(tmux, "Four", "Quattro.")
     assert server.histories[4] == [*ONE, *TWO, *THREE, "user: Four"]
     _wait_for_total(tmux, server)
+    tmux.wait("ready")
     tmux.press("C-q")
     assert tmux.wait_exit() == 0
 
@@ -76,6 +77,7 @@ def test_chat_fork_switch_quit_and_come_back(open_tmux: OpenTmux, server: Thread
     ask(again, "Sechs", "Sei.")
     assert server.histories[6] == [*ONE, "user: Zwei bitte", "assistant: Zwei.", "user: Sechs"]
     _wait_for_total(again, server)
+    again.wait("ready")
     again.press("C-q")
     assert again.wait_exit() == 0
     _holds_for_the_sdk(home / "chat.db")
@@ -133,6 +135,7 @@ def test_a_fork_at_turn_1_begins_empty(open_tmux: OpenTmux, server: ThreadedServ
     tmux.wait_gone("Echo: Hello")
     ask(tmux, "Bonjour", "Echo: Bonjour")
     assert server.histories == [["user: Hello"], ["user: Bonjour"]]
+    tmux.wait("ready")
     tmux.press("C-q")
     assert tmux.wait_exit() == 0
     again = open_tmux()
