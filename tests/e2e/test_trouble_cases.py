@@ -42,8 +42,7 @@ def test_case_01_to_03_markup_is_shown_as_it_is(open_terminal: OpenTerminal, ser
     terminal.wait(lambda text: text.count("ZLEX [b +") >= 2)
     terminal.type(f"Again {MARKUP}")
     terminal.press("enter")
-    server.arrived(2)
-    assert server.histories[1] == [f"user: Again {MARKUP}"]
+    terminal.wait_for(lambda: [f"user: Again {MARKUP}"] in server.histories)
     terminal.wait("Again", "ready")
 
 
