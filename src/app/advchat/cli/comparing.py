@@ -7,15 +7,14 @@ one side has between brackets.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from advchat.cli.reports import usage_json, wanted_branch, wanted_conversation
 from advchat.cli.tables import print_json
+from advchat.controller.branch_turns import branch_turns
 from advchat.controller.comparing import align, common_prefix
-from advchat.controller.item_views import turn_view
 from advchat.differences import Span
 from advchat.state import ComparedTurn, TurnView, dollars
 from advchat.text import clean
@@ -27,7 +26,7 @@ async def compare(store: Store, options: argparse.Namespace) -> int:
     """Print two branches side by side in time, turn by turn; exits with 0 also where they differ."""
     conversation = await wanted_conversation(store, options)
     names = [await wanted_branch(store, conversation, name) for name in (options.left, options.right)]
-    left, right = [await _turns(store, conversation.conversation_id, name) for name in names]
+    left, right = [await branch_turns(store, conversation.conversation_id, name) for name in names]
     shared = common_prefix([turn.key for turn in left], [turn.key for turn in right])
     rows = align(left[shared:], right[shared:])
     sides = [(name, turns[shared:]) for name, turns in zip(names, (left, right), strict=True)]
@@ -60,16 +59,6 @@ def _numbers(turns: Sequence[TurnView]) -> str:
         tokens = "unknown" if usage.total_tokens is None else f"{mark}{usage.total_tokens:,}"
         told += [f"{tokens} tokens", dollars(usage.cost_nano, at_least="cost_nano" in usage.unknown)]
     return ", ".join(told)
-
-
-async def _turns(store: Store, conversation_id: str, branch_id: str) -> list[TurnView]:
-    count = await store.turn_count(conversation_id, branch_id)
-    turns, headers = await asyncio.gather(
-        store.turns(conversation_id, branch_id, 0, count),
-        store.turn_headers(conversation_id, branch_id, 0, count),
-    )
-    usages = {header.message_id: header.usage for header in headers}
-    return [turn_view(turn, usages[turn.message_id]) for turn in turns]
 
 
 def _row_json(row: ComparedTurn) -> dict[str, object]:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from advchat.actions import UserError
+from advchat.controller.branch_turns import branch_turns
 from advchat.controller.comparing import align, common_prefix
 from advchat.controller.estimating import estimate
 from advchat.controller.fanning import Fanning
-from advchat.controller.item_views import turn_view
 from advchat.controller.runs import Place
 from advchat.state import (
     ComparedSide,
@@ -36,7 +36,7 @@ class Exploring(Fanning):
         ids = [self._resolve(name) for name in (left, right)]
         if ids[0] == ids[1]:
             raise UserError("A branch cannot be compared with itself: mark another one with m.")
-        one, other = [await self._all_turns(branch_id) for branch_id in ids]
+        one, other = [await branch_turns(self.store, self._conversation_id, branch_id) for branch_id in ids]
         shared = common_prefix([turn.key for turn in one], [turn.key for turn in other])
         return Comparison(
             left=self._side(ids[0], one[shared:]),
@@ -44,15 +44,6 @@ class Exploring(Fanning):
             shared_turns=shared,
             turns=align(one[shared:], other[shared:]),
         )
-
-    async def _all_turns(self, branch_id: str) -> list[TurnView]:
-        place = (self._conversation_id, branch_id)
-        count = await self.store.turn_count(*place)
-        turns, headers = await asyncio.gather(
-            self.store.turns(*place, 0, count), self.store.turn_headers(*place, 0, count)
-        )
-        usages = {header.message_id: header.usage for header in headers}
-        return [turn_view(turn, usages[turn.message_id]) for turn in turns]
 
     def _side(self, branch_id: str, turns: Sequence[TurnView]) -> ComparedSide:
         branch = self._branch(branch_id)
